@@ -182,6 +182,7 @@ def run_spec(
         "own": own_distribution(sources.root),
         "offline": bench.contained.level in ("full", "network"),
         "outside": OUTSIDE if bench.contained.level == "full" else (),
+        "beside": True,
     }
     before = ready.environment.role == "baseline"
     bench.started.append(Started("before" if before else "after", spec, record))

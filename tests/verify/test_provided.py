@@ -66,6 +66,11 @@ def proven(
         ("starts_with_tensors", ("return torch.nn", "return 2 * torch.nn"), "changed"),
         ("starts_with_codes", (".transpose(0, 1)", ""), "regressed"),
         ("starts_with_codes", ("- 0.5 * self", "+ 0.5 * self"), "changed"),
+        ("starts_beside_its_data", ("../data/games", "../data/game"), "regressed"),
+        ("starts_beside_its_data", ('["title"]', '["titel"]'), "regressed"),
+        ("starts_beside_its_data", ("return torch.nn", "return 2 * torch.nn"), "changed"),
+        ("starts_with_folders", ('"*.npy"', '"*.npz"'), "regressed"),
+        ("starts_with_folders", ("mse_loss(", "l1_loss("), "changed"),
         ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
         ("starts_with_a_question", ('!= "yes"', '!= "yess"'), "inconclusive"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
@@ -107,6 +112,11 @@ def test_what_is_made_up_hides_no_mistake(
             ["made-up files in place of data that is not here: data/signals.pkl (arrays called signals, marks)"],
         ),
         ("starts_with_tensors", ["made-up files in place of data that is not here: data/train.pt (2 arrays)"]),
+        (
+            "starts_beside_its_data",
+            ["made-up files in place of data that is not here: ../data/games.json (64 rows of news, score)"],
+        ),
+        ("starts_with_folders", ["made-up files in place of data that is not here: data/speakers (16 .npy files)"]),
         ("starts_with_codes", ["made-up files in place of data that is not here: data/codes.npy"]),
         (
             "starts_with_pictures",

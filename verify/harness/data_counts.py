@@ -57,7 +57,7 @@ def _enough(entry: Entry) -> Entry:
         return {"whole": True}
     if entry["kind"] in _OF_ANY_SIZE:
         return {"samples": _SAMPLES}
-    named = [key for key in MOST if key in entry and "names" not in entry]
+    named = [key for key in MOST if key in entry and "called" not in entry and (key == "count" or "count" not in entry)]
     return {key: _SAMPLES for key in named if entry[key] < _SAMPLES}
 
 
@@ -81,7 +81,7 @@ def _more(plan: Sequence[Entry], have: int, wanted: int, *, is_split: bool = Tru
     """The plan with as many of what there are `have` of as are wanted; of the one table that there is, where samples
     are split of which code makes another number."""
     for key, most in MOST.items():
-        sized = [entry for entry in plan if key in entry and "names" not in entry]
+        sized = [entry for entry in plan if key in entry and "called" not in entry]
         meant = [entry for entry in sized if entry[key] == have] or (sized if is_split and len(sized) == 1 else [])
         more = meant[0][key] + wanted - have if meant else 0
         if meant and 0 < more <= most:

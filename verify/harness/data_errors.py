@@ -6,7 +6,6 @@ Runs in the target's interpreter, beside the harness: standard library alone.
 from __future__ import annotations
 
 import ast
-import itertools
 import linecache
 import re
 import traceback
@@ -15,13 +14,16 @@ from pathlib import Path, PurePosixPath
 from types import FrameType
 from typing import Any
 
-from . import data_counts, data_objects, data_sets, data_shapes, data_tables
+from . import data_counts, data_keyed, data_names, data_objects, data_patterns, data_sets, data_shapes, data_tables
 from .alone_files import LISTS, READERS, SUFFIXES, lines_of, paths_named
+from .data_patterns import suffix_of
 from .data_tables import kind_of
-from .made_data import FILES, Entry, cells, place_of, table
+from .made_data import FILES, Entry, place_of, table
 
 OUTSIDE: list[str] = []
 """Folders that are the run's own, empty, outside of its copy: what is to be there may be made up as well."""
+BESIDE: list[Path] = []
+"""The folder that the copy of the project lies in, where that is the run's own as well: for `../data`."""
 UNREAD: dict[str, None] = {}
 """Files that are not here and that were read all the same, by readers that say nothing of that."""
 _OF_NOTHING = re.compile(r"NoneType|empty\(\)|must be numpy array|not a numpy array")
@@ -39,12 +41,6 @@ _ARRAYS = {".npz": "npz", ".h5": "h5", ".hdf5": "h5", ".hdf": "h5", ".mat": "mat
 _READ = re.compile(r"\bread_(csv|table|json|parquet|pickle|feather)\(")
 _NEVER = re.compile(r"\.(?:ckpt|pth?|bin|safetensors|onnx|ya?ml|toml|cfg|ini|py|sh|so|pyx?|ipynb)$|conf|hparam|setting")
 """What is no data: weights, settings, code."""
-_EMPTY = re.compile(
-    r"num_samples should be|empty (?:iterable|sequence|range|list|dataset)|at least one array"
-    r"|iterable argument is empty|Found 0 |No (?:images|files|data)|index out of range(?! in self)|division by zero"
-    r"|need at least one|With n_samples=0|across ranks is zero|[Dd]ataset not found"
-    r"|\b[Nn]o (?:\w+ )?(?:files|images|samples|pictures|audio)\b.{0,12}\bfound"
-)
 _COLUMNS = re.compile(
     r"not in index|in the \[(?:columns|index)\]|has no attribute '|columns expected but not found|"
     r"not (?:found )?in axis|object '\w+' doesn't exist|Missing column"
@@ -90,34 +86,39 @@ def following(
     for name in _paths(error):
         place = inside(name, root)
         if place and not place_of(place, root).exists():
-            found = _file(place, error, own, plan)
+            found = _file(place, error, own, plan, root)
             return _with(plan, found) if found else None
         if place and isinstance(error, IsADirectoryError | NotADirectoryError):
             return _with_classes(plan, place, isinstance(error, NotADirectoryError))
-    line = linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
+    line = _line(own)
     if placed := data_tables.following(error, plan, own):
         return placed
     if counted := data_counts.following(error, frames, plan):
         return counted
-    if thing := data_objects.following(error, plan, line):
+    if thing := data_keyed.following(error, plan, own) or data_objects.following(error, plan, line):
         return _with(plan, thing)
     if names := _columns(error, own, line):
         return _with_columns(_nearest_last(plan, frames), names, own, line)
     if changed := _with_kind(error, plan, own):
         return changed
-    if _EMPTY.search(f"{type(error).__name__} {error}"):
-        return _with_globs(plan, globs, own, root)
-    return data_shapes.following(error, plan)
+    if data_patterns.is_empty(error, line):
+        return data_patterns.filled(plan, globs, own, lambda path: inside(path, root), _by_suffix)
+    return data_shapes.following(error, plan, line)
 
 
 def may_follow(error: BaseException, root: Path) -> bool:
     """Whether an error says that data is not there which could be made up."""
     frames = list(traceback.walk_tb(error.__traceback__))
-    if _set_asked(error, frames, root) or _EMPTY.search(f"{type(error).__name__} {error}"):
+    own = [frame for frame, _ in frames if _is_own(frame, root)]
+    if _set_asked(error, frames, root) or data_patterns.is_empty(error, _line(own)):
         return True
     places = [place for name in _paths(error) if (place := inside(name, root)) and not place_of(place, root).exists()]
-    own = [frame for frame, _ in frames if _is_own(frame, root)]
-    return any(_file(place, error, own, ()) for place in places)
+    return any(_file(place, error, own, (), root) for place in places)
+
+
+def _line(own: Sequence[FrameType]) -> str:
+    """The line of the project that an error passed last."""
+    return linecache.getline(own[-1].f_code.co_filename, own[-1].f_lineno) if own else ""
 
 
 def _set_asked(error: BaseException, frames: Sequence[tuple[FrameType, int]], root: Path) -> Entry | None:
@@ -125,9 +126,15 @@ def _set_asked(error: BaseException, frames: Sequence[tuple[FrameType, int]], ro
 
 
 def _with(plan: Sequence[Entry], entry: Entry) -> tuple[list[Entry], str] | None:
+    """The plan with an entry in the place of the one at its path: of many files, in that of those called alike."""
     if entry in plan:
         return None
-    return [*(each for each in plan if each["path"] != entry["path"]), entry], str(entry["path"])
+    kept = [each for each in plan if each["path"] != entry["path"] or _are_apart(each, entry)]
+    return [*kept, entry], str(entry["path"])
+
+
+def _are_apart(one: Entry, other: Entry) -> bool:
+    return "pattern" in one and "pattern" in other and one["pattern"] != other["pattern"]
 
 
 # -- files
@@ -142,43 +149,72 @@ def _paths(error: BaseException) -> list[str]:
 
 
 def inside(name: str, root: Path) -> str | None:
-    """Where a path leads: from the root of the project, from the home, which is the run's own, or in one of the folders
-    `OUTSIDE`; None for any other, and below a file."""
-    place, top, home = (root / name).resolve(), root.resolve(), Path.home().resolve()
+    """Where a path leads: from the root of the project, whichever of its folders the script was started in, from the
+    home, which is the run's own, beside the project, or in one of the folders `OUTSIDE`; None for any other, and below
+    a file."""
+    top, home, here = root.resolve(), Path.home().resolve(), Path.cwd().resolve()
+    place = ((here if here.is_relative_to(top) else top) / name).resolve()
     if "\n" in name or any(part.is_file() for part in place.parents):
         return None
     if top in place.parents:
         return place.relative_to(top).as_posix()
     if OUTSIDE and home in place.parents:
         return f"~/{place.relative_to(home).as_posix()}"
+    if top.parent in BESIDE and top.parent in place.parents and place != top:
+        return f"../{place.relative_to(top.parent).as_posix()}"
     return place.as_posix() if any(Path(folder) in place.parents for folder in OUTSIDE) else None
 
 
-def _file(place: str, error: BaseException, own: Sequence[FrameType], plan: Sequence[Entry]) -> Entry | None:
-    """The entry for a path that was not found, by how it is called and by the code that reads it."""
-    suffix, lines = PurePosixPath(place).suffix.lower(), lines_of(error)
-    lines += f"\n{_statement(own[-1])}" if own else ""
-    if data_objects.is_saved_data(place):
-        return {**table(place, "object"), "what": "rows"}
-    if _NEVER.search(place.rpartition("/")[2].lower()):
+def _file(
+    place: str, error: BaseException, own: Sequence[FrameType], plan: Sequence[Entry], root: Path
+) -> Entry | None:
+    """The entry for a path that was not found, by how it is called and by the code that reads it; for all like it,
+    where something says that there are more."""
+    lines = lines_of(error) + (f"\n{_statement(own[-1])}" if own else "")
+    made = _kind_of_file(place, lines, error, own)
+    if made is None or made["kind"] == "folder":
+        return made
+    if many := data_names.many(place, plan, root):
+        return {**made, "kind": "numbered", **many} if made["kind"] == "file" else {**made, **many}
+    return {**made, "seed": len(plan)} if made["kind"] == "file" else made
+
+
+def _kind_of_file(place: str, lines: str, error: BaseException, own: Sequence[FrameType]) -> Entry | None:
+    suffix = PurePosixPath(place).suffix.lower()
+    reading = None if data_objects.is_saved_data(place) else _READ.search(lines)
+    if _is_never(place):
         return None
-    reading = _READ.search(lines)
-    form = reading[1] if reading else suffix.lstrip(".") if suffix in _TABLES else ""
-    form = {"table": "tsv", "pkl": "object"}.get(form, "object" if form == "pickle" and not reading else form)
     if any(frame.f_code.co_filename.endswith("pycocotools/coco.py") for frame in _all(error)):
         return {**table(place, "coco"), "columns": {"file_name": "name"}}
-    if form:
-        return data_tables.read_as(place, form, lines, own)
-    if suffix in _ARRAYS:
-        return {"path": place, "kind": "arrays", "form": _ARRAYS[suffix], "names": ["arr_0"]}
+    if reading:
+        return data_tables.read_as(place, "tsv" if reading[1] == "table" else reading[1], lines, own)
+    if known := _by_suffix(place, lines, own):
+        return known
     reader = next((found for pattern, found in READERS if pattern.search(lines)), "")
-    kind = suffix if suffix in SUFFIXES else "" if suffix else reader
-    if kind:
-        return _many(place, kind, plan) or {"path": place, "kind": "file", "suffix": kind, "seed": len(plan)}
+    if kind := suffix if suffix in SUFFIXES else "" if suffix else reader:
+        return {"path": place, "kind": "file", "suffix": kind}
     if suffix or ("open(" in lines and not LISTS.search(lines)):
         return None
     classes = any(frame.f_code.co_filename.endswith("torchvision/datasets/folder.py") for frame in _all(error))
-    return {"path": place, "kind": "folder", "suffix": _suffix_of(own), "count": FILES, "classes": classes}
+    return {"path": place, "kind": "folder", "suffix": suffix_of(own), "count": FILES, "classes": classes}
+
+
+def _is_never(place: str) -> bool:
+    """Whether a file is no data by how it is called."""
+    return not data_objects.is_saved_data(place) and bool(_NEVER.search(place.rpartition("/")[2].lower()))
+
+
+def _by_suffix(place: str, lines: str = "", own: Sequence[FrameType] = ()) -> Entry | None:
+    """The entry for a table, arrays or objects by how their file is called."""
+    suffix = PurePosixPath(place).suffix.lower()
+    if data_objects.is_saved_data(place):
+        return {**table(place, "object"), "what": "rows"}
+    if suffix in _ARRAYS and not _is_never(place):
+        return {"path": place, "kind": "arrays", "form": _ARRAYS[suffix], "names": ["arr_0"]}
+    if suffix not in _TABLES or _is_never(place):
+        return None
+    form = "object" if suffix in (".pkl", ".pickle") else suffix.lstrip(".")
+    return data_tables.read_as(place, form, lines, own)
 
 
 def _statement(frame: FrameType) -> str:
@@ -191,37 +227,6 @@ def _statement(frame: FrameType) -> str:
     return text
 
 
-def _many(place: str, suffix: str, plan: Sequence[Entry]) -> Entry | None:
-    """Files for all rows of a table, where one of its cells is in the name; or for all numbers, where such a file was
-    made before."""
-    folder, _, name = place.rpartition("/")
-    for entry in plan:
-        for column in entry["columns"] if entry["kind"] == "table" else ():
-            if entry["columns"][column] not in ("name", "whole"):
-                continue
-            names = [str(value) for value in cells(entry, column)]
-            begins = len(folder) if entry["columns"][column] == "whole" else 0
-            cell = re.compile(rf"(?<!\d)0*(?:{'|'.join(map(re.escape, reversed(names)))})(?!\d)")
-            held = cell.search(place, begins)
-            if held:
-                names = [value.zfill(len(held[0])) for value in names]
-                top = place[: held.start()].rpartition("/")[0]
-                pattern = f"{place[len(top) : held.start()].lstrip('/')}{{}}{place[held.end() :]}"
-                return {"path": top or ".", "kind": "numbered", "suffix": suffix, "count": len(names),
-                        "pattern": pattern, "names": names}  # fmt: skip
-    number = re.search(r"\d+(?=\D*$)", name)
-    if number:
-        pattern = f"{name[: number.start()]}{{}}{name[number.end() :]}"
-        same = re.compile(re.escape(pattern).replace(r"\{\}", r"\d+"))
-        before = (PurePosixPath(each["path"]) for each in plan if each["kind"] == "file")
-        if any(each.parent == PurePosixPath(folder) and same.fullmatch(each.name) for each in before):
-            width = len(number[0])
-            names = [str(value).zfill(width) for value in range(4 * FILES)]
-            return {"path": folder or ".", "kind": "numbered", "suffix": suffix, "count": len(names),
-                    "pattern": pattern, "names": names}  # fmt: skip
-    return None
-
-
 def _with_classes(plan: Sequence[Entry], place: str, classes: bool) -> tuple[list[Entry], str] | None:
     """A folder whose parts are read as files, without folders of classes; or as folders, with them."""
     for number, entry in enumerate(plan):
@@ -229,42 +234,6 @@ def _with_classes(plan: Sequence[Entry], place: str, classes: bool) -> tuple[lis
         if inside and entry["classes"] is not classes:
             return [*plan[:number], {**entry, "classes": classes}, *plan[number + 1 :]], entry["path"]
     return None
-
-
-def _suffix_of(own: Sequence[FrameType]) -> str:
-    """The kind of file that the code around names first."""
-    for frame in reversed(own):
-        text = "".join(linecache.getlines(frame.f_code.co_filename))
-        found = next((each for each in re.findall(r"\.\w+(?=['\"])", text) if each in SUFFIXES), None)
-        if found:
-            return str(found)
-    return ".png"
-
-
-def _with_globs(
-    plan: Sequence[Entry], globs: Iterable[str], own: Sequence[FrameType], root: Path
-) -> tuple[list[Entry], str] | None:
-    """Files for the patterns that found none, and for folders that were walked and are not there."""
-    made = list(plan)
-    for pattern in globs:
-        place = inside(pattern, root)
-        if place is None or any(each["path"] == place or each.get("glob") == pattern for each in plan):
-            continue
-        parts = PurePosixPath(place).parts
-        fixed = list(itertools.takewhile(lambda part: "*" not in part and "?" not in part, parts))
-        wild = [{"**": "part"}.get(part, part) for part in parts[len(fixed) :]]
-        suffix = PurePosixPath(place).suffix.lower() if wild else ""
-        suffix = suffix if suffix in SUFFIXES else _suffix_of(own)
-        if wild:
-            last = wild[-1].replace("*", "{}", 1).replace("*", "").replace("?", "0")
-            last = last if "{}" in last else f"{last}{{}}"
-            last = last if PurePosixPath(last).suffix.lower() == suffix else last + suffix
-            folders = [part.replace("*", "a").replace("?", "a") for part in wild[:-1]]
-            made.append({"path": "/".join(fixed) or ".", "kind": "numbered", "suffix": suffix, "count": FILES,
-                         "pattern": "/".join([*folders, last]), "glob": pattern})  # fmt: skip
-        else:
-            made.append({"path": place, "kind": "folder", "suffix": suffix, "count": FILES, "classes": False})
-    return (made, made[-1]["path"]) if len(made) > len(plan) else None
 
 
 # -- what is in tables
@@ -327,7 +296,8 @@ def _is_top(name: str, entry: Entry, own: Sequence[FrameType], line: str) -> boo
     if not holder or not own or re.search(r"(?:json|pickle)\.loads?\(.*\)\[", line):
         return re.search(r"(?:json|pickle)\.load", line) is not None
     value = own[-1].f_locals.get(holder[1])
-    return isinstance(value, list) or (isinstance(value, dict) and {*value} == {*entry["under"]})
+    held = {*entry["under"]} or ({*data_keyed.keys(entry["rows"])} if "keyed" in entry else set())
+    return isinstance(value, list) or (isinstance(value, dict) and {*value} == held)
 
 
 def _asked_beside(name: str, own: Sequence[FrameType]) -> Iterator[str]:

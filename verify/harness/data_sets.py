@@ -83,7 +83,7 @@ def _details(this: Any, name: str) -> dict[str, Any]:
     return {"names": [name for name, *_ in (*lists["train_list"], *lists["test_list"])] + [lists["meta"]["filename"]]}
 
 
-def accepted(outside: Sequence[str]) -> None:
+def accepted(outside: Sequence[str | Path]) -> None:
     """Let torchvision take the files that are in the project, in its home and in the run's own folders `outside` of
     these, whatever their digest is: made-up ones have another one than those that it would fetch."""
     try:

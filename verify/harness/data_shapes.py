@@ -37,9 +37,11 @@ _CROP = re.compile(r"crop size \((\d+), (\d+)\) is larger than")
 _LARGEST_SIDE, _FEWEST = 1024, 2
 
 
-def following(error: BaseException, plan: Sequence[Entry]) -> tuple[list[Entry], str] | None:
+def following(error: BaseException, plan: Sequence[Entry], line: str) -> tuple[list[Entry], str] | None:
     """The plan with arrays in another shape, where an error is about one: the last that have a shape left, those behind
-    them as at first again; None where it says nothing of it."""
+    them as at first again; with texts in those that the `line` at hand decodes; None where it says nothing of it."""
+    if isinstance(error, AttributeError) and "has no attribute 'decode'" in str(error):
+        return _texts(plan, line)
     if not isinstance(error, ValueError | RuntimeError | IndexError | TypeError):
         return None
     if crop := _CROP.search(str(error)):
@@ -52,6 +54,16 @@ def following(error: BaseException, plan: Sequence[Entry]) -> tuple[list[Entry],
                 return [*plan[:number], new, *behind], str(entry["path"])
             entry = {key: value for key, value in entry.items() if key not in ("shape", "shapes")}
         behind = [entry, *behind]
+    return None
+
+
+def _texts(plan: Sequence[Entry], line: str) -> tuple[list[Entry], str] | None:
+    """The plan with texts in the arrays that a line names."""
+    asked = re.findall(r"\[['\"](\w+)['\"]\]", line)
+    for number, entry in enumerate(plan):
+        names = [name for name in asked if entry["kind"] == "arrays" and name in entry["names"]]
+        if names and not {*names} <= {*entry.get("texts", ())}:
+            return [*plan[:number], {**entry, "texts": names}, *plan[number + 1 :]], f"{entry['path']} with texts"
     return None
 
 
@@ -117,6 +129,8 @@ def array(entry: Entry, rows: int, seed: int, name: str = "") -> Any:
     import numpy
 
     state = numpy.random.RandomState(seed)
+    if name in entry.get("texts", ()):
+        return numpy.array([f"sample{row:03}".encode() for row in range(rows)])
     if _LABELS.search(name):
         return state.randint(0, 2, rows)
     return state.rand(rows, *shape_of(entry)).astype("float32")

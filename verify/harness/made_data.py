@@ -19,12 +19,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import data_objects, data_sets, data_shapes
+from . import data_keyed, data_objects, data_sets, data_shapes
 from .alone_files import SIDE, write_file
 from .data_sets import ROWS
 
 Entry = dict[str, Any]
-"""A path below the project's root, below the home or an absolute one, its `kind`, and what that kind has besides."""
+"""A path from the project's root, below the home or an absolute one, its `kind`, and what that kind has besides."""
 FILES, CLASSES = 16, 2
 _SIDES = re.compile(r"user|customer|item|movie|product|book|song|track|query|doc|session", re.IGNORECASE)
 _PARTNERS = 16
@@ -50,14 +50,16 @@ def place_of(path: str, root: Path) -> Path:
     return root / Path(path).expanduser()
 
 
-_HOME, _ROOT = "HOME", "ROOT"
+_HOME, _ROOT, _BESIDE = "HOME", "ROOT", "BESIDE"
 
 
 def kept_place(path: str, folder: Path) -> Path:
-    """Where a folder of data has what is at a path: below HOME what is in the home, below ROOT what is elsewhere on the
-    machine, and all else as it lies in the project."""
+    """Where a folder of data has what is at a path: below HOME what is in the home, below BESIDE what lies beside the
+    project, below ROOT what is elsewhere on the machine, and all else as it lies in the project."""
     if path.startswith("~/"):
         return folder / _HOME / path[2:]
+    if path.startswith("../"):
+        return folder / _BESIDE / path[3:]
     return folder / _ROOT / path[1:] if path.startswith("/") else folder / path
 
 
@@ -67,7 +69,8 @@ def lay(folder: Path, root: Path, outside: Sequence[str]) -> list[str]:
     found = []
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         head, *rest = file.relative_to(folder).parts
-        said, top = {_HOME: ("~/", Path.home()), _ROOT: ("/", Path("/"))}.get(head, (f"{head}/", root / head))
+        places = {_HOME: ("~/", Path.home()), _BESIDE: ("../", root.parent), _ROOT: ("/", Path("/"))}
+        said, top = places.get(head, (f"{head}/", root / head))
         place = top.joinpath(*rest)
         is_ours = head != _ROOT or any(place.is_relative_to(each) for each in outside)
         if is_ours and not place.exists():
@@ -89,11 +92,12 @@ def remove(entry: Entry, root: Path) -> None:
 
 def told(entry: Entry) -> str:
     """An entry in words."""
+    many = f"{entry['count']} files of " if "pattern" in entry else ""
     if entry.get("form") == "object" and (what := data_objects.told(entry)):
-        return f"{entry['path']} ({what})"
+        return f"{entry['path']} ({many}{what})"
     if entry["kind"] == "table":
         where = f"{entry['path']} of the Hugging Face hub" if entry["form"] == "hub" else entry["path"]
-        return f"{where} ({entry['rows']} rows of {', '.join(entry['columns'])})"
+        return f"{where} ({many}{entry['rows']} rows of {', '.join(entry['columns'])})"
     if entry["kind"] in ("folder", "numbered"):
         return f"{entry['path']} ({entry['count']} {entry['suffix']} files)"
     return str(entry["path"])
@@ -132,12 +136,11 @@ def _files(entry: Entry, place: Path) -> Iterator[tuple[Path, Callable[[Path], N
     kind = entry["kind"]
     if entry.get("form") == "hub":
         return
-    if kind == "table":
-        yield place, partial(_write_table, entry)
+    if kind in ("table", "arrays"):
+        for name in [_name(entry, number) for number in range(entry["count"])] if "pattern" in entry else [""]:
+            yield place / name, partial(_write_table if kind == "table" else _write_arrays, entry)
     elif kind == "file":
         yield place, partial(write_file, suffix=entry["suffix"], seed=entry["seed"], shape=_shape(entry))
-    elif kind == "arrays":
-        yield place, partial(_write_arrays, entry)
     elif kind in ("folder", "numbered"):
         for number in range(entry["count"]):
             make = partial(write_file, suffix=entry["suffix"], seed=number, shape=_shape(entry))
@@ -155,7 +158,7 @@ def _shape(entry: Entry) -> tuple[int, ...]:
 def _name(entry: Entry, number: int) -> str:
     """The name of a file in a folder: as a pattern has it, or in folders of classes, or plainly by its number."""
     if pattern := entry.get("pattern"):
-        return str(pattern).replace("{}", entry["names"][number] if "names" in entry else str(number))
+        return str(pattern).replace("{}", entry["called"][number] if "called" in entry else str(number))
     folder = f"class{number % CLASSES}/" if entry.get("classes") else ""
     return f"{folder}{number}{entry['suffix']}"
 
@@ -174,7 +177,8 @@ def _write_table(entry: Entry, place: Path) -> None:
     if entry["form"] == "coco":
         text = json.dumps(_coco(entry))
     elif entry["form"] == "json":
-        text = json.dumps(dict.fromkeys(entry["under"], rows) if entry["under"] else rows)
+        words = cells({**entry, "columns": {"words": "words"}}, "words")
+        text = json.dumps(data_keyed.whole(entry, rows, words))
     elif entry["form"] == "jsonl":
         text = "".join(json.dumps(row) + "\n" for row in rows)
     else:

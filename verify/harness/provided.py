@@ -69,6 +69,7 @@ def lend(spec: dict[str, Any]) -> None:
         PROGRAMS.update(dict.fromkeys(programs))
     questions.answer(ASKED)
     data_errors.OUTSIDE[:] = outside
+    data_errors.BESIDE[:] = [root.resolve().parent] if spec.get("beside") else []
     if folder := spec.get("given"):
         GIVEN.update(dict.fromkeys(made_data.lay(Path(folder), root, outside)))
     if plan := [json.loads(text) for text in spec.get("made", ())]:

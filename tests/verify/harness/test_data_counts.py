@@ -80,7 +80,7 @@ def test_whole_sets_have_their_sizes(tmp_path: Path) -> None:
         (table("a.csv", "csv"), {"rows": 1024}),
         ({**table("a.csv", "csv"), "rows": 2000}, {}),
         ({"path": "pics", "kind": "folder", "suffix": ".png", "count": 16, "classes": False}, {"count": 1024}),
-        ({"path": "pics", "kind": "numbered", "suffix": ".png", "count": 2, "pattern": "{}.png", "names": "ab"}, {}),
+        ({"path": "pics", "kind": "numbered", "suffix": ".png", "count": 2, "pattern": "{}.png", "called": "ab"}, {}),
         (DIGITS, {"whole": True}),
         ({"path": "stl10_binary", "kind": "stl10"}, {"samples": 1024}),
         ({"path": "a.npy", "kind": "file", "suffix": ".npy", "seed": 0}, {}),

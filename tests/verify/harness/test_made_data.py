@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from verify.harness import data_errors, data_objects, data_sets, hub_datasets
+from verify.harness import data_errors, data_objects, data_sets, data_shapes, hub_datasets
 from verify.harness.data_errors import following, may_follow
 from verify.harness.data_search import watch_globs, watch_pictures
 from verify.harness.made_data import Entry, cells, kept_place, lay, remove, table, told, write
@@ -108,7 +108,7 @@ def test_pictures_are_made_for_all_rows_that_name_one(tmp_path: Path) -> None:
 def test_numbers_in_names_of_files_are_as_wide_as_the_code_makes_them(tmp_path: Path) -> None:
     text = ROWS + "for row in rows:\n    open(root / 'x' / (row['id'].zfill(4) + '.npy'), 'rb').read()\n"
     _, arrays = climbed(tmp_path, text)
-    assert (arrays["pattern"], arrays["names"][:2]) == ("{}.npy", ["0000", "0001"])
+    assert (arrays["pattern"], arrays["called"][:2]) == ("{}.npy", ["0000", "0001"])
 
 
 READERS = """
@@ -141,6 +141,105 @@ def test_a_table_is_as_the_line_that_reads_it_says(
     error = raised(root, f"import readers\nreaders.read_csv(\n    root / 'a.csv'{said},\n)")
     found = following(error, (), (), root)
     assert found and ([*found[0][0]["columns"]], found[0][0]["separator"]) == (columns, separator)
+
+
+LIST = [f"set_{number:04}.jpg" for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "text"),
+    [
+        ("\n".join(f"{name} {number % 3}" for number, name in enumerate(LIST)),
+         "name = 'set_0007.jpg'\nopen(root / 'x' / name, 'rb')"),
+        ("\n".join(LIST), "open(root / 'x' / 'set_0007_mask.png', 'rb')"),
+        ("id,file\n" + "\n".join(f"{number},pictures/{name}" for number, name in enumerate(LIST)),
+         "open(root / 'x' / 'pictures' / 'set_0007.jpg', 'rb')"),
+        (json.dumps({"train": [name.removesuffix(".jpg") for name in LIST]}),
+         "open(root / 'x' / 'set_0007.png', 'rb')"),
+        ("\n".join(LIST), "import numpy as np\nnp.load(root / 'x' / 'set_0007.npz')"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["lists/train.txt", "lists/train.csv", "lists/train.json"])
+def test_files_are_made_for_all_names_of_a_list(listed: str, text: str, place: str, tmp_path: Path) -> None:
+    if place.endswith(".json") is not listed.startswith("{"):
+        return
+    (tmp_path / "lists").mkdir()
+    (tmp_path / place).write_text(listed)
+    (made,) = climbed(tmp_path, text)
+    assert made["count"] >= 40
+    written = [file for file in (tmp_path / "x").rglob("*") if file.is_file()]
+    assert {f"set_{number:04}" for number in range(40)} <= {file.name[:8] for file in written}
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "\n".join(["alpha", "beta", "picture", "gamma", "delta", "eps", "zeta", "eta", "theta"]),
+        "a first line\nand picture_0.png in a sentence\nof a page that says more, and more\n" * 4,
+        "picture_0.png\npicture_1.png\n",
+        "\n".join(map(str, range(64))),
+    ],
+)
+def test_what_is_no_list_of_names_makes_one_file(listed: str, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text(listed)
+    (made,) = climbed(tmp_path, "open(root / 'x' / 'picture_0.png', 'rb')")
+    assert (made["kind"], made["path"]) == ("file", "x/picture_0.png")
+
+
+def test_lines_that_were_made_up_name_files_too(tmp_path: Path) -> None:
+    text = "[open(root / 'x' / f'{line.strip()}.npy', 'rb') for line in open(root / 'names.txt')]"
+    lines, arrays = climbed(tmp_path, text)
+    assert (lines["path"], arrays["path"], arrays["count"]) == (
+        "names.txt",
+        "x",
+        len({*(tmp_path / "names.txt").read_text().splitlines()}),
+    )
+
+
+def test_two_files_of_a_name_are_both_made(tmp_path: Path) -> None:
+    text = ROWS + "for row in rows:\n    for part in ('img', 'mask'):\n"
+    text += "        open(root / 'x' / (row['image'] + f'_{part}.png'), 'rb').read()\n"
+    _, *pictures = climbed(tmp_path, text)
+    assert [each["pattern"] for each in pictures] == ["{}_img.png", "{}_mask.png"]
+    assert len(list((tmp_path / "x").iterdir())) == 128
+
+
+KEYED = "import json\nheld = json.load(open(root / 'a.json'))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (KEYED + "assert len([held[key]['title'].split() for key in held.keys()]) == 64", {"keyed": True}),
+        (KEYED + "[each['score'] + 1 for name, each in held['train'].items()]", {"keyed": True, "under": ["train"]}),
+        (KEYED + "for each in held:\n    parts = each['parts']\n    [parts[key].upper() for key in parts.keys()]",
+         {"held": {"parts": []}}),
+        (KEYED + "for each in held:\n    parts = each['parts']\n    for key in parts.keys():\n"
+         "        parts[key]['head'] + parts[key]['body']", {"held": {"parts": ["head", "body"]}}),
+    ],
+)  # fmt: skip
+def test_records_are_held_by_keys_where_code_asks_for_these(
+    text: str, expected: dict[str, Any], tmp_path: Path
+) -> None:
+    (entry,) = climbed(tmp_path, text)
+    assert {key: entry.get(key) for key in expected} == expected
+
+
+def test_other_files_are_not_held_by_keys(tmp_path: Path) -> None:
+    plan = [table("a.csv", "csv"), {**table("b.json", "json"), "keyed": True}]
+    error = raised(tmp_path, "[].keys()")
+    assert following(error, plan, (), tmp_path) is None
+    found = following(raised(tmp_path, "(1).keys()"), plan, (), tmp_path)
+    assert found and not any("held" in entry for entry in found[0])
+
+
+def test_arrays_that_are_decoded_hold_texts(tmp_path: Path) -> None:
+    plan = [{"path": "a.h5", "kind": "arrays", "form": "h5", "names": ["x", "name"]}]
+    error = raised(tmp_path, "data['name'][0].decode('UTF-8')", data={"name": np.zeros((2, 2))})
+    found = following(error, plan, (), tmp_path)
+    assert found and found[0] == [{**plan[0], "texts": ["name"]}]
+    assert data_shapes.array(found[0][0], 2, 0, "name").tolist() == [b"sample000", b"sample001"]
+    assert following(error, found[0], (), tmp_path) is None
 
 
 def test_numbered_files_are_made_for_all_numbers(tmp_path: Path) -> None:
@@ -433,6 +532,61 @@ def test_patterns_that_find_nothing_are_filled_where_that_ends_a_run(
     assert following(error, found[0], globs, tmp_path) is None
 
 
+@pytest.fixture
+def globs(monkeypatch: pytest.MonkeyPatch) -> dict[str, None]:
+    """The patterns that find nothing."""
+    for kind, name in ((Path, "glob"), (Path, "rglob")):
+        monkeypatch.setattr(kind, name, getattr(kind, name))
+    for place in ("glob.iglob", "os.walk"):
+        monkeypatch.setattr(place, _held(place))
+    found: dict[str, None] = {}
+    watch_globs(found)
+    return found
+
+
+NESTED = """
+import glob, os
+speakers = sorted(glob.glob(os.path.join(root, 'data', '*')))
+sounds = [each for speaker in speakers for each in glob.glob(os.path.join(speaker, '*.wav'))]
+"""
+
+
+@pytest.mark.parametrize("asked", ["assert len(sounds) != 0, 'no data found'", "assert len(sounds)", "sounds[0]"])
+def test_folders_are_made_where_patterns_look_below_what_others_find(
+    asked: str, globs: dict[str, None], tmp_path: Path
+) -> None:
+    plan: list[Entry] = []
+    for expected in ("{}.wav", "{}/{}.wav"):
+        globs.clear()
+        error = raised(tmp_path, NESTED + asked)
+        assert may_follow(error, tmp_path)
+        found = following(error, plan, globs, tmp_path)
+        assert found and [each["pattern"] for each in found[0]] == [expected]
+        for entry in plan:
+            remove(entry, tmp_path)
+        plan = found[0]
+        write(plan, tmp_path)
+    assert sorted((tmp_path / "data").iterdir())[1].is_dir()
+    with pytest.raises(AssertionError, match="raised nothing"):
+        raised(tmp_path, NESTED + asked)
+
+
+@pytest.mark.parametrize("asked", ["assert len(sounds) == 3", "assert speakers is None", "assert not sounds"])
+def test_other_assertions_ask_for_no_data(asked: str, tmp_path: Path) -> None:
+    assert not may_follow(raised(tmp_path, "speakers = sounds = [1]\n" + asked), tmp_path)
+
+
+def test_patterns_for_tables_and_objects_are_filled_with_these(globs: dict[str, None], tmp_path: Path) -> None:
+    for pattern in ("data/train/*.pt", "data/*.json", "runs/*.ckpt"):
+        assert glob.glob(f"{tmp_path}/{pattern}") == []  # noqa: PTH207
+    found = following(raised(tmp_path, "[][0]"), (), globs, tmp_path)
+    assert found and [each.get("form") for each in found[0]] == ["object", "json"]
+    write(found[0], tmp_path)
+    assert len(list((tmp_path / "data").glob("*.json"))) == 16
+    assert torch.load(tmp_path / "data/train/3.pt")[0]["column0"] is not None
+    assert "16 files of 64 rows" in told(found[0][1])
+
+
 def _held(place: str) -> Callable[..., Any]:
     import importlib
 
@@ -444,11 +598,12 @@ def _held(place: str) -> Callable[..., Any]:
 def test_what_is_kept_is_laid_where_the_code_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept, root, home, outside = (tmp_path / name for name in ("kept", "tree", "home", "mnt"))
     monkeypatch.setenv("HOME", str(home))
-    paths = ["data/a.csv", "b.csv", "~/c/d.csv", f"{outside}/e.csv", "/etc/fixer-never.csv"]
+    paths = ["data/a.csv", "b.csv", "~/c/d.csv", f"{outside}/e.csv", "/etc/fixer-never.csv", "../data/f.csv"]
     write([table(path, "csv") for path in paths], root, lambda path, folder: kept_place(path, kept))
     root.mkdir()
     (root / "b.csv").write_text("its own")
-    assert sorted(lay(kept, root, [str(outside)])) == sorted([paths[0], paths[2], paths[3]])
+    assert sorted(lay(kept, root, [str(outside)])) == sorted([paths[0], *paths[2:4], paths[5]])
+    assert (tmp_path / "data" / "f.csv").is_file()
     assert (root / "b.csv").read_text() == "its own"
     assert (home / "c" / "d.csv").is_file() and (outside / "e.csv").is_file()
     assert not Path("/etc/fixer-never.csv").exists()
@@ -478,6 +633,25 @@ def test_folders_of_the_run_itself_hold_data_too(tmp_path: Path, monkeypatch: py
         write(found[0], root)
     assert (own / "a.csv").is_file() and (tmp_path / "home" / "a.csv").is_file()
     assert following(raised(root, f"open({str(tmp_path)!r} + '/a.csv')"), (), (), root) is None
+
+
+def test_what_lies_beside_the_project_is_made_where_that_is_the_runs_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "copies" / "tree"
+    (root / "src").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    error = raised(root, "open('../data/a.csv')")
+    assert following(error, (), (), root) is None
+    monkeypatch.setattr(data_errors, "BESIDE", [root.parent])
+    found = following(error, (), (), root)
+    assert found and found[0][0]["path"] == "../data/a.csv"
+    write(found[0], root)
+    assert (root.parent / "data" / "a.csv").is_file()
+    assert following(raised(root, "open('../../data/a.csv')"), (), (), root) is None
+    monkeypatch.chdir(root / "src")
+    found = following(raised(root, "open('../data/a.csv')"), (), (), root)
+    assert found and found[0][0]["path"] == "data/a.csv"
 
 
 def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
