@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -19,10 +19,11 @@ from verify.reading.entry import MADE_UP, Entry
 
 Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
-programs in whose place one is put that does nothing (`programs`), what is `chosen` of its configurations, whether
-weights that are not here stay random (`blank`) and small models stand in for those of a hub (`hub`), what data is made
-up (`made`, each an entry of verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), with
-which arguments of its own what it trains is `smaller`, and how many `samples` there are in a batch at most."""
+programs in whose place one is put that does nothing (`programs`), what is `chosen` of its configurations, which
+packages are `absent` and may be imported all the same, whether weights that are not here stay random (`blank`) and
+small models stand in for those of a hub (`hub`), what data is made up (`made`, each an entry of
+verify.harness.made_data as JSON), whether a training is of fewer batches (`shorter`), with which arguments of its own
+what it trains is `smaller`, and how many `samples` there are in a batch at most."""
 _OF_SIZES = frozenset({"AssertionError", "IndexError", "RuntimeError", "SystemExit", "ValueError", "ZeroDivisionError"})
 _FEW: Watching = MappingProxyType({"samples": ("8",)})
 _PROGRAMS = (
@@ -49,6 +50,9 @@ _CHOICE = re.compile(
     r"\s+Available options[^:]*:\s+(?P<options>[\w.-]+(?:\s+[\w.-]+(?=\s|$))*?)(?=\s+Config search path|\s*(?:…|$))"
 )
 """What Hydra says where a group has no option, or another than its configuration names."""
+_NO_MODULE = re.compile(r"No module named '(?P<name>(?P<top>\w+)[\w.]*)'")
+_NEVER_ABSENT = frozenset({"pytorch_lightning", "lightning", "lightning_fabric", "torch", "torchmetrics", "numpy"})
+"""Packages that no run does without."""
 _NAMES_ONE = re.compile(rf"\b({'|'.join(_PROGRAMS)})\b")
 _OF_COPY = re.compile(r"^.*/tree/[^/]+/")
 _NAMED = re.compile(r"No such file or directory: '([^'\n]+)'")
@@ -105,6 +109,21 @@ def from_its_folder(
     if not all(failure and _lies_beside(failure, home, root) for failure in told):
         return None
     return {**watched, "home": (str(home),)}, f"from {home}, whose files it reads"
+
+
+def without_package(
+    old: RunRecord | None, new: RunRecord, watched: Watching, paths: Iterable[str]
+) -> tuple[Watching, str] | None:
+    """The same where a package is not installed that the tree before imports, of which it may use nothing: a further
+    one each time. `paths` are the files of the project, whose own modules are none of these."""
+    failure, put = (old or new).recording.failure, watched.get("absent", ())
+    found = _NO_MODULE.fullmatch(failure.message) if failure and failure.type == "ModuleNotFoundError" else None
+    if found is None or found["name"] in put or found["top"] in _NEVER_ABSENT or (old or new).recording.fitted:
+        return None
+    if any(found["top"] in (*path.parts[:-1], path.stem) for path in map(PurePosixPath, paths)):
+        return None
+    told = f"as if {found['name']}, which is not installed, were there until it is used"
+    return {**watched, "absent": (*put, found["name"])}, told
 
 
 def _lies_beside(failure: Failure, home: PurePosixPath, root: Path) -> bool:

@@ -35,7 +35,7 @@ from verify.reading.sources import NAMESPACES, Sources
 from verify.reading.targets import READ_BY, targets
 from verify.reading.variables import lent as variables_for
 from verify.request import Bench, Pair, Request
-from verify.retried import Watching, from_its_folder, otherwise, settled
+from verify.retried import Watching, from_its_folder, otherwise, settled, without_package
 from verify.sandbox.jail import OUTSIDE
 from verify.sandbox.process import Limits, Outcome, memory, run, scrubbed
 
@@ -74,6 +74,7 @@ def run_both(
         less = sizes.smaller(entry.script, after, before, changed=bench.request.changed)
         watching = bench.watching.get(entry.script, {})
         again = from_its_folder(old, new, watching, entry, after.root) or otherwise(old, new, watching, less)
+        again = again or without_package(old, new, watching, before.paths())
         again = again or _with_data(before, after, entry, pair, bench, f"{name}-data{number}", (old, new))
         if again is None:
             break

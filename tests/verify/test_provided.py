@@ -19,7 +19,7 @@ from verify.evidence import Evidence
 from verify.judging.record import RunRecord, read
 from verify.prove import prove
 from verify.request import Request
-from verify.retried import otherwise
+from verify.retried import otherwise, without_package
 from verify.sandbox.containment import contain
 from verify.sandbox.process import scrubbed
 
@@ -71,6 +71,8 @@ def proven(
         ("starts_beside_its_data", ("return torch.nn", "return 2 * torch.nn"), "changed"),
         ("starts_with_folders", ('"*.npy"', '"*.npz"'), "regressed"),
         ("starts_with_folders", ("mse_loss(", "l1_loss("), "changed"),
+        ("starts_with_a_package", ("(numbers,) = batch", "(numbers,) = sample(batch)"), "inconclusive"),
+        ("starts_with_a_package", ("mse_loss(", "l1_loss("), "changed"),
         ("starts_with_a_question", ("answer.lower()", "answer.upper()"), "regressed"),
         ("starts_with_a_question", ('!= "yes"', '!= "yess"'), "inconclusive"),
         ("starts_with_a_question", ("mse_loss(", "l1_loss("), "changed"),
@@ -131,6 +133,36 @@ def test_it_trains_in_a_place_like_its_own(name: str, provided: list[str], tmp_p
     evidence = proven(tmp_path, name, [], request=kept)
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence
     assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == provided
+
+
+def test_packages_that_nothing_uses_need_not_be_there(tmp_path: Path, kept: Request) -> None:
+    evidence = proven(tmp_path, "starts_with_a_package", [], request=kept)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "trains"), evidence
+    assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == [
+        "packages that are not installed, which what ran imports and does not use: weighted_samplers_of_ours"
+    ]
+
+
+def test_only_packages_that_the_tree_before_lacks_are_lent(tmp_path: Path) -> None:
+    def lacking(message: str, kind: str = "ModuleNotFoundError") -> RunRecord:
+        raw = failed(tmp_path, message)
+        assert raw.recording.failure
+        return replace(raw, recording=replace(raw.recording, failure=replace(raw.recording.failure, type=kind)))
+
+    lacks, paths = lacking("No module named 'samplers.random'"), ["train.py", "net/layers/conv.py"]
+    assert (found := without_package(lacks, RAW, {}, paths)) and found[0] == {"absent": ("samplers.random",)}
+    assert (found := without_package(None, lacks, {"absent": ("apex",)}, paths)) and found[0]["absent"][0] == "apex"
+    for old, new, watched in (
+        (RAW, lacks, {}),
+        (lacking("something else"), lacks, {}),
+        (lacks, lacks, {"absent": ("samplers.random",)}),
+        (lacking("No module named 'layers.pool'"), RAW, {}),
+        (lacking("No module named 'train'"), RAW, {}),
+        (lacking("No module named 'pytorch_lightning.metrics'"), RAW, {}),
+        (lacking("No module named 'torch._six'"), RAW, {}),
+        (lacking("No module named 'samplers'", "ImportError"), RAW, {}),
+    ):
+        assert without_package(old, new, watched, paths) is None
 
 
 def test_what_was_made_up_is_kept_and_can_be_given_to_the_next_run(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ SAMPLES: dict[str, None] = {}
 """How many samples a batch has at most, where it would have more."""
 SCATTERED: dict[str, None] = {}
 """Who asked for torch_scatter, where it is not installed."""
+ABSENT: dict[str, None] = {}
+"""Which packages that are not installed were imported all the same."""
 OPENED: dict[str, None] = {}
 """Which configurations of the project were opened, and for whom."""
 VARIABLES: dict[str, None] = {}
@@ -83,6 +85,7 @@ def told() -> dict[str, list[str]]:
         "lent": LENT, "compiled": COMPILED, "installed": INSTALLED, "moved": MOVED, "shared": SHARED,
         "variables": VARIABLES, "programs": PROGRAMS, "given": GIVEN, "home": HOME, "made": MADE, "asked": ASKED,
         "blank": WEIGHTS, "hub": HUB, "opened": OPENED, "shorter": SHORTER, "smaller": SMALLER, "samples": SAMPLES,
-        "chosen": CHOSEN, "scattered": SCATTERED, "unfetched": downloads.UNFETCHED, "earlier": earlier.EARLIER,
+        "chosen": CHOSEN, "scattered": SCATTERED, "absent": ABSENT, "unfetched": downloads.UNFETCHED,
+        "earlier": earlier.EARLIER,
     }  # fmt: skip
     return {name: list(dict.fromkeys(held)) for name, held in kinds.items()}

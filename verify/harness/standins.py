@@ -78,6 +78,12 @@ STAND_INS = {
         "a program of that name that does nothing and ends well",
         "it says nothing and writes no file",
     ),
+    "absent": StandIn(
+        "a package that is not installed, which a first run ended for and files of the project import",
+        "a module that holds whatever is taken from it, to be named and inherited from",
+        "any other use is the error that its import would have been; it is not there for libraries, and for a `try` "
+        "that does without",
+    ),
     "variables": StandIn(
         "an environment variable that the code reads by `os.environ[...]`, by a function of its own that does, or by "
         "`os.getenv` where what is done with it fails without, that a configuration names by `${oc.env:...}`, and that "

@@ -38,6 +38,7 @@ _GIVEN = {
     "chosen": "options of its configuration, which names none that is there",
     "samples": "batches of fewer samples, since a step is too slow here, of at most",
     "scattered": "torch_scatter in torch's own operations, since no build of it is installed, for",
+    "absent": "packages that are not installed, which what ran imports and does not use",
     "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""
@@ -70,7 +71,7 @@ class RunRecord:
     `shared` how many ranks were on how many GPUs, where they had to share, `shorter` what was
     trained of a training that is too slow, `smaller` with which arguments it was of something smaller,
     `chosen` with which options of its configuration, `samples` how many there were in a batch at most, `scattered` who
-    asked for torch_scatter where there is none.
+    asked for torch_scatter where there is none, `absent` which packages were imported that are not installed.
     `calls` are the functions of the project that were called, as `path:line`, None where that is not known; `times`
     says how often, None where it was not counted;
     `evaluated` is what of an evaluation works that fails in the other tree; `stands_for` names, as
@@ -101,6 +102,7 @@ class RunRecord:
     chosen: tuple[str, ...] = ()
     samples: tuple[str, ...] = ()
     scattered: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
     calls: tuple[str, ...] | None = None
     times: Mapping[str, int] | None = None
     evaluated: tuple[str, ...] = ()
