@@ -17,6 +17,7 @@ import wave
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
 
 MOST = 6
 """So many files and folders are made for one candidate."""
@@ -135,6 +136,16 @@ def lines_of(error: BaseException) -> str:
     """The innermost lines of code that an error passed."""
     frames = list(traceback.walk_tb(error.__traceback__))[-4:]
     return "\n".join(linecache.getline(frame.f_code.co_filename, line).strip() for frame, line in frames)
+
+
+def call_at(frame: FrameType) -> str:
+    """The lines of a call that a frame is at, as far as its brackets go."""
+    text = ""
+    for number in range(frame.f_lineno, frame.f_lineno + 8):
+        text += linecache.getline(frame.f_code.co_filename, number)
+        if text.count("(") <= text.count(")"):
+            break
+    return text
 
 
 def write_file(place: Path, suffix: str, seed: int, shape: tuple[int, ...] = (32, 32)) -> None:

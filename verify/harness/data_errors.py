@@ -14,8 +14,18 @@ from pathlib import Path, PurePosixPath
 from types import FrameType
 from typing import Any
 
-from . import data_counts, data_keyed, data_names, data_objects, data_patterns, data_sets, data_shapes, data_tables
-from .alone_files import LISTS, READERS, SUFFIXES, lines_of, paths_named
+from . import (
+    data_counts,
+    data_keyed,
+    data_names,
+    data_objects,
+    data_patterns,
+    data_places,
+    data_sets,
+    data_shapes,
+    data_tables,
+)
+from .alone_files import LISTS, READERS, SUFFIXES, call_at, lines_of, paths_named
 from .data_patterns import suffix_of
 from .data_tables import kind_of
 from .made_data import FILES, Entry, place_of, table
@@ -83,6 +93,8 @@ def following(
     own = [frame for frame, _ in frames if _is_own(frame, root)]
     if (made := _set_asked(error, frames, root)) and made["path"] not in {entry["path"] for entry in plan}:
         return _with(plan, made)
+    if (folder := data_places.lacking(error, own)) and (place := inside(folder, root)):
+        return _with(plan, {"path": place, "kind": "place"})
     for name in _paths(error):
         place = inside(name, root)
         if place and not place_of(place, root).exists():
@@ -111,6 +123,8 @@ def may_follow(error: BaseException, root: Path) -> bool:
     frames = list(traceback.walk_tb(error.__traceback__))
     own = [frame for frame, _ in frames if _is_own(frame, root)]
     if _set_asked(error, frames, root) or data_patterns.is_empty(error, _line(own)):
+        return True
+    if (folder := data_places.lacking(error, own)) and inside(folder, root):
         return True
     places = [place for name in _paths(error) if (place := inside(name, root)) and not place_of(place, root).exists()]
     return any(_file(place, error, own, (), root) for place in places)
@@ -170,7 +184,7 @@ def _file(
 ) -> Entry | None:
     """The entry for a path that was not found, by how it is called and by the code that reads it; for all like it,
     where something says that there are more."""
-    lines = lines_of(error) + (f"\n{_statement(own[-1])}" if own else "")
+    lines = lines_of(error) + (f"\n{call_at(own[-1])}" if own else "")
     made = _kind_of_file(place, lines, error, own)
     if made is None or made["kind"] == "folder":
         return made
@@ -215,16 +229,6 @@ def _by_suffix(place: str, lines: str = "", own: Sequence[FrameType] = ()) -> En
         return None
     form = "object" if suffix in (".pkl", ".pickle") else suffix.lstrip(".")
     return data_tables.read_as(place, form, lines, own)
-
-
-def _statement(frame: FrameType) -> str:
-    """The lines of a call that a frame is at, as far as its brackets go."""
-    text = ""
-    for number in range(frame.f_lineno, frame.f_lineno + 8):
-        text += linecache.getline(frame.f_code.co_filename, number)
-        if text.count("(") <= text.count(")"):
-            break
-    return text
 
 
 def _with_classes(plan: Sequence[Entry], place: str, classes: bool) -> tuple[list[Entry], str] | None:

@@ -38,6 +38,9 @@ def write(plan: Iterable[Entry], root: Path, where: Callable[[str, Path], Path] 
     data_sets.PLANNED.clear()
     data_sets.PLANNED.update({entry["path"]: entry for entry in entries if entry.get("form") == "hub"})
     for entry in entries:
+        if entry["kind"] == "place":
+            with contextlib.suppress(OSError):
+                (where or place_of)(entry["path"], root).mkdir(parents=True, exist_ok=True)
         for place, make in _files(entry, (where or place_of)(entry["path"], root)):
             with contextlib.suppress(OSError):
                 if not place.exists():
@@ -98,6 +101,8 @@ def told(entry: Entry) -> str:
     if entry["kind"] == "table":
         where = f"{entry['path']} of the Hugging Face hub" if entry["form"] == "hub" else entry["path"]
         return f"{where} ({many}{entry['rows']} rows of {', '.join(entry['columns'])})"
+    if entry["kind"] == "place":
+        return f"{entry['path']} (an empty folder)"
     if entry["kind"] in ("folder", "numbered"):
         return f"{entry['path']} ({entry['count']} {entry['suffix']} files)"
     return str(entry["path"])
@@ -134,7 +139,7 @@ def _key(name: str, sides: Sequence[str], users: int) -> Callable[[int], int]:
 
 def _files(entry: Entry, place: Path) -> Iterator[tuple[Path, Callable[[Path], None]]]:
     kind = entry["kind"]
-    if entry.get("form") == "hub":
+    if entry.get("form") == "hub" or kind == "place":
         return
     if kind in ("table", "arrays"):
         for name in [_name(entry, number) for number in range(entry["count"])] if "pattern" in entry else [""]:

@@ -242,6 +242,35 @@ def test_arrays_that_are_decoded_hold_texts(tmp_path: Path) -> None:
     assert following(error, found[0], (), tmp_path) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open(root / 'logs/deep/run.log', 'w')", "open(root / 'logs/deep/run.csv', mode='a')",
+        "import logging\nlogging.FileHandler(root / 'logs/deep/run.log')",
+        "(root / 'logs/deep/run').mkdir()", "(root / 'logs/deep/run.txt').write_text('')",
+        "import torch\ntorch.save(\n    {},\n    open(root / 'logs/deep/a.pt', 'wb'),\n)",
+    ],
+)  # fmt: skip
+def test_a_folder_that_is_written_to_is_there(text: str, tmp_path: Path) -> None:
+    (folder,) = climbed(tmp_path, text)
+    assert told(folder) == "logs/deep (an empty folder)"
+    assert may_follow(FileNotFoundError(2, "no such file", "a.csv"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("open(root / 'logs/a.csv')", "table"),
+        ("open(root / 'a.png', 'rb')\nopen('w')", "file"),
+        ("import numpy as np\nsave_every = np.load(root / 'logs/a.npy')", "file"),
+        ("open('/logs/a.txt', 'w')", ""),
+    ],
+)
+def test_a_folder_that_is_read_from_is_data(text: str, kind: str, tmp_path: Path) -> None:
+    found = following(raised(tmp_path, text), (), (), tmp_path)
+    assert (found[0][0]["kind"] if found else "") == kind
+
+
 def test_numbered_files_are_made_for_all_numbers(tmp_path: Path) -> None:
     text = "import numpy as np\nfor number in range(20):\n    np.load(root / f'arrays/{number:03}.npy')\n"
     entry = climbed(tmp_path, text)[-1]
