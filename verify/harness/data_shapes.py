@@ -50,9 +50,9 @@ def following(error: BaseException, plan: Sequence[Entry], line: str) -> tuple[l
     for number in reversed(range(len(plan))):
         entry = plan[number]
         if shapes_of(entry):
-            if new := _next(str(error), entry):
+            if new := _next_of_one(str(error), entry, line) or _next(str(error), entry):
                 return [*plan[:number], new, *behind], str(entry["path"])
-            entry = {key: value for key, value in entry.items() if key not in ("shape", "shapes")}
+            entry = {key: value for key, value in entry.items() if key not in ("shape", "shapes", "each")}
         behind = [entry, *behind]
     return None
 
@@ -85,6 +85,29 @@ def _next(text: str, entry: Entry) -> Entry | None:
     if new is None:
         return None
     return {**entry, "shape": list(new), "shapes": [list(each) for each in tried]}
+
+
+def _next_of_one(text: str, entry: Entry, line: str) -> Entry | None:
+    """The same for the one array of several that the `line` at hand speaks of, by its name."""
+    names = _names(entry)
+    for name in [name for name in names if re.search(rf"\b{re.escape(name)}\b", line)] if names[1:] else []:
+        known = entry.get("each", {})
+        if new := _next(text, _one(entry, name)):
+            shapes = {key: new[key] for key in ("shape", "shapes")}
+            return {**entry, "each": {**known, name: shapes}}
+    return None
+
+
+def _names(entry: Entry) -> Sequence[str]:
+    """What the code calls the arrays of a file."""
+    return [
+        name for name in (entry["names"] if entry["kind"] == "arrays" else entry.get("under", ())) if name != "arr_0"
+    ]
+
+
+def _one(entry: Entry, name: str) -> Entry:
+    """An entry as one of its arrays has it."""
+    return {**entry, **entry.get("each", {}).get(name, {})}
 
 
 def _told(text: str, now: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
@@ -133,4 +156,4 @@ def array(entry: Entry, rows: int, seed: int, name: str = "") -> Any:
         return numpy.array([f"sample{row:03}".encode() for row in range(rows)])
     if _LABELS.search(name):
         return state.randint(0, 2, rows)
-    return state.rand(rows, *shape_of(entry)).astype("float32")
+    return state.rand(rows, *shape_of(_one(entry, name))).astype("float32")

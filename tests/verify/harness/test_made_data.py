@@ -233,12 +233,32 @@ def test_other_files_are_not_held_by_keys(tmp_path: Path) -> None:
     assert found and not any("held" in entry for entry in found[0])
 
 
+def test_of_several_arrays_the_one_that_a_line_speaks_of_gets_another_shape(tmp_path: Path) -> None:
+    plan = [{"path": "a.npz", "kind": "arrays", "form": "npz", "names": ["center", "scale", "part"]}]
+    text = "import numpy as np\nheld = np.load(root / 'a.npz')\ncenter, scale = held['center'], held['scale']\n"
+    text += "part = held['part']\nassert [float(each) for each in scale] and [each[1, 1] for each in part]\n"
+    for _ in range(12):
+        write(plan, tmp_path)
+        try:
+            error = raised(tmp_path, text)
+        except AssertionError:
+            break
+        found = following(error, plan, (), tmp_path)
+        assert found, error
+        remove(plan[0], tmp_path)
+        plan = found[0]
+    with np.load(tmp_path / "a.npz") as held:
+        assert {name: held[name].ndim for name in held} == {"center": 2, "scale": 1, "part": 3}
+
+
 def test_arrays_that_are_decoded_hold_texts(tmp_path: Path) -> None:
     plan = [{"path": "a.h5", "kind": "arrays", "form": "h5", "names": ["x", "name"]}]
     error = raised(tmp_path, "data['name'][0].decode('UTF-8')", data={"name": np.zeros((2, 2))})
     found = following(error, plan, (), tmp_path)
     assert found and found[0] == [{**plan[0], "texts": ["name"]}]
     assert data_shapes.array(found[0][0], 2, 0, "name").tolist() == [b"sample000", b"sample001"]
+    pictures = following(raised(tmp_path, "open(root / 'x' / 'sample003.jpg', 'rb')"), found[0], (), tmp_path)
+    assert pictures and (pictures[0][1]["path"], pictures[0][1]["count"]) == ("x", 64)
     assert following(error, found[0], (), tmp_path) is None
 
 
