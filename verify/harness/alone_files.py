@@ -27,7 +27,7 @@ SUFFIXES = (".npy", ".npz", ".txt", *sorted(SOUNDS), *sorted(PICTURES))
 SIDE, _RATE = 64, 16_000
 LINES = 512
 """So many lines a text has: enough for several batches of pieces that are cut out of it."""
-_WORDS = ("one", "small", "line", "of", "words", "here")
+WORDS = ("one", "small", "line", "of", "words", "here")
 _ABSENT = re.compile(
     r"(?i)not exist|no such file|not found|cannot find|can't find|unable to find|missing|error opening"
 )
@@ -174,7 +174,7 @@ def write_file(place: Path, suffix: str, seed: int, shape: tuple[int, ...] = (32
             sound.setframerate(_RATE)
             sound.writeframes(bytes(drawn.randrange(256) for _ in range(2 * _RATE)))
     else:
-        lines = [" ".join(drawn.sample(_WORDS, len(_WORDS))) for _ in range(LINES)]
+        lines = [" ".join(drawn.sample(WORDS, len(WORDS))) for _ in range(LINES)]
         place.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from . import (
     data_counts,
     data_keyed,
+    data_lines,
     data_names,
     data_objects,
     data_patterns,
@@ -107,7 +108,8 @@ def following(
         return placed
     if counted := data_counts.following(error, frames, plan):
         return counted
-    if thing := data_keyed.following(error, plan, own) or data_objects.following(error, plan, line):
+    thing = data_keyed.following(error, plan, own) or data_lines.following(error, plan, line)
+    if thing := thing or data_objects.following(error, plan, line):
         return _with(plan, thing)
     if names := _columns(error, own, line):
         return _with_columns(_nearest_last(plan, frames), names, own, line)

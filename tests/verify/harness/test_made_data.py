@@ -251,6 +251,32 @@ def test_of_several_arrays_the_one_that_a_line_speaks_of_gets_another_shape(tmp_
         assert {name: held[name].ndim for name in held} == {"center": 2, "scale": 1, "part": 3}
 
 
+LINES = "for line in open(root / 'list.txt'):\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "separator"),
+    [
+        (LINES + "    name, label = line.split()\n    int(label)", ["name", "class"], " "),
+        (LINES + "    name, label = line.strip().split('\\t')\n    int(label) + len(name)", ["name", "class"], "\t"),
+        (LINES + "    x, y, z = line.split(',')\n    float(x)", ["number", "class", "class"], ","),
+        (LINES + "    [float(each) for each in line.split()]", ["number"] * 6, " "),
+        ("import numpy as np\nassert np.loadtxt(root / 'list.txt').shape == (64, 6)", ["number"] * 6, " "),
+        ("import numpy as np\nnp.loadtxt(root / 'list.txt', dtype='int64')", ["class"] * 6, " "),
+        (LINES + "    int(line.split()[1])", ["name", *["class"] * 5], " "),
+    ],
+)  # fmt: skip
+def test_lines_hold_what_is_split_out_of_them(text: str, kinds: list[str], separator: str, tmp_path: Path) -> None:
+    (entry,) = climbed(tmp_path, text)
+    assert ([*entry["columns"].values()], entry["separator"]) == (kinds, separator)
+
+
+@pytest.mark.parametrize("text", ["int('two')", "float('sample')", "a, b = (1, 2, 3)", "a, b = 'x y'.rpartition(' ')"])
+def test_what_was_not_made_up_changes_no_lines(text: str, tmp_path: Path) -> None:
+    plan = [{"path": "list.txt", "kind": "file", "suffix": ".txt", "seed": 0}]
+    assert following(raised(tmp_path, text), plan, (), tmp_path) is None
+
+
 def test_arrays_that_are_decoded_hold_texts(tmp_path: Path) -> None:
     plan = [{"path": "a.h5", "kind": "arrays", "form": "h5", "names": ["x", "name"]}]
     error = raised(tmp_path, "data['name'][0].decode('UTF-8')", data={"name": np.zeros((2, 2))})
