@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from . import (
+    data_asked,
     data_counts,
     data_keyed,
     data_lines,
@@ -96,7 +97,7 @@ def following(
         return _with(plan, made)
     if (folder := data_places.lacking(error, own)) and (place := inside(folder, root)):
         return _with(plan, {"path": place, "kind": "place"})
-    for name in _paths(error):
+    for name in (*_paths(error), *data_asked.paths(error, own)):
         place = inside(name, root)
         if place and not place_of(place, root).exists():
             found = _file(place, error, own, plan, root)
@@ -128,7 +129,8 @@ def may_follow(error: BaseException, root: Path) -> bool:
         return True
     if (folder := data_places.lacking(error, own)) and inside(folder, root):
         return True
-    places = [place for name in _paths(error) if (place := inside(name, root)) and not place_of(place, root).exists()]
+    names = (*_paths(error), *data_asked.paths(error, own))
+    places = [place for name in names if (place := inside(name, root)) and not place_of(place, root).exists()]
     return any(_file(place, error, own, (), root) for place in places)
 
 

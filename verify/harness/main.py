@@ -184,6 +184,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     if spec.get("hub") or is_alone:
         beside("hub").stand_in(held.HUB)
     beside("data_search").watch_pictures(beside("data_errors").UNREAD)
+    beside("data_asked").watch(str(Path.cwd()))
     if spec.get("made") or spec["mode"] == "data":
         beside("data_sets").accepted((*beside("data_errors").OUTSIDE, *beside("data_errors").BESIDE))
         beside("hub_datasets").stand_in(beside("made_data").cells)

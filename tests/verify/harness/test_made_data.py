@@ -6,6 +6,7 @@ import csv
 import glob
 import json
 import linecache
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from verify.harness import data_errors, data_objects, data_sets, data_shapes, hub_datasets
+from verify.harness import data_asked, data_errors, data_objects, data_sets, data_shapes, hub_datasets
 from verify.harness.data_errors import following, may_follow
 from verify.harness.data_search import watch_globs, watch_pictures
 from verify.harness.made_data import Entry, cells, kept_place, lay, remove, table, told, write
@@ -275,6 +276,51 @@ def test_lines_hold_what_is_split_out_of_them(text: str, kinds: list[str], separ
 def test_what_was_not_made_up_changes_no_lines(text: str, tmp_path: Path) -> None:
     plan = [{"path": "list.txt", "kind": "file", "suffix": ".txt", "seed": 0}]
     assert following(raised(tmp_path, text), plan, (), tmp_path) is None
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paths that the project asks for are noted."""
+    for name in ("exists", "isdir", "isfile"):
+        monkeypatch.setattr(os.path, name, getattr(os.path, name))
+    for name in ("exists", "is_dir", "is_file"):
+        monkeypatch.setattr(Path, name, getattr(Path, name))
+    monkeypatch.setattr(data_asked, "UNFOUND", {})
+    data_asked.watch(str(tmp_path))
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("text", "path", "kind"),
+    [
+        ("import os\nassert os.path.exists(str(root / 'a/train.csv'))", "a/train.csv", "table"),
+        ("if not (root / 'pictures').is_dir():\n    raise RuntimeError('Download it first.')", "pictures", "folder"),
+        ("import os\nif not os.path.isfile(f'{root}/a.npy'):\n    print('none')\n    raise ValueError('prepare it')",
+         "a.npy", "file"),
+    ],
+)  # fmt: skip
+def test_what_code_looks_for_before_it_says_so_is_made(text: str, path: str, kind: str, tmp_path: Path) -> None:
+    assert may_follow(raised(tmp_path, text), tmp_path)
+    (entry,) = climbed(tmp_path, text)
+    assert (entry["path"], entry["kind"]) == (path, kind)
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os\nos.path.exists(str(root / 'a.csv'))\n\n\n\n\nassert 1 == 2",
+        "import os\nassert os.path.exists(str(root / 'last.ckpt'))",
+        "import os\nassert os.path.exists(str(root / 'config.yaml'))",
+        "import os\nassert os.path.exists('/elsewhere/a.csv')",
+        "if not (root / 'a.csv').exists():\n    raise KeyError('none')",
+        "if not (root / 'a.csv').exists():\n    int('none')",
+        "if (root / 'train.py').exists():\n    raise ValueError('it is there')",
+    ],
+)
+def test_other_errors_ask_for_nothing_that_was_looked_for(text: str, tmp_path: Path) -> None:
+    error = raised(tmp_path, text)
+    assert following(error, (), (), tmp_path) is None and not may_follow(error, tmp_path)
 
 
 def test_arrays_that_are_decoded_hold_texts(tmp_path: Path) -> None:
