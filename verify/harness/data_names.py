@@ -19,17 +19,17 @@ from .made_data import FILES, Entry, cells, place_of
 MOST, LEAST = 4096, 8
 """The most files that are made by a list, and the fewest names that make one."""
 _LISTS = (".txt", ".lst", ".list", ".csv", ".tsv", ".json")
-_LARGEST, _READ = 4 * 2**20, 400
-"""Bytes of a list of names, and how many files are looked at for one."""
+_LARGEST, _READ = 4 * 2**20, 16 * 2**20
+"""Bytes of a list of names, and of all that is read for one."""
 _OF_LIST = re.compile(r"[\d./]")
 """What names of files have, and words of a vocabulary have not."""
 _SPLIT = re.compile(r"[\s,;]+")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.){1,200})"')
 _WAYS: tuple[Callable[[str], str], ...] = (
     lambda value: value,
-    lambda value: str(PurePosixPath(value).with_suffix("")) if PurePosixPath(value).name else value,
-    lambda value: PurePosixPath(value).name,
-    lambda value: PurePosixPath(value).stem,
+    lambda value: value.rpartition(".")[0],
+    lambda value: value.rpartition("/")[2],
+    lambda value: value.rpartition("/")[2].rpartition(".")[0],
 )
 """How a name of a list may stand in that of a file."""
 
@@ -115,24 +115,22 @@ def _is_name(value: str) -> bool:
 
 def _lists(root: Path) -> Iterator[Path]:
     """The files of the project that may be a list of names."""
-    looked = 0
+    left = _READ
     for top, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if not name.lower().endswith(_LISTS) or name.lower().startswith(("readme", "requirements", "license")):
                 continue
-            looked += 1
-            if looked > _READ:
-                return
-            yield Path(top, name)
+            size = Path(top, name).lstat().st_size
+            if size <= min(_LARGEST, left):
+                left -= size
+                yield Path(top, name)
 
 
 def _columns(file: Path) -> Iterator[list[str]]:
     """What may be names in a file: its lines, the columns of as many words as each line has, the texts of a JSON file;
     each where there are several that differ."""
     try:
-        if file.stat().st_size > _LARGEST:
-            return
         text = file.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return
