@@ -60,7 +60,7 @@ def following(error: BaseException, plan: Sequence[Entry], own: Sequence[FrameTy
     is about something else."""
     asked = _asked(error, own)
     if asked is None:
-        return None
+        return _before_named(error, plan)
     place, held = asked
     if not 0 <= place < MOST:
         return None
@@ -73,6 +73,22 @@ def following(error: BaseException, plan: Sequence[Entry], own: Sequence[FrameTy
     columns = {f"column{at}": kind_of(names.get(at, "")) for at in range(count)}
     made = [{**entry, "columns": {**columns, **_known(entry)}} if entry in meant else entry for entry in plan]
     return made, f"{meant[0]['path']} with {count} columns"
+
+
+def _before_named(error: BaseException, plan: Sequence[Entry]) -> tuple[list[Entry], str] | None:
+    """The plan with columns of numbers before those that code calls by their names, where it takes some of an array
+    that was made of all of them: what is named stands last in most tables."""
+    told = _SIZE.search(str(error)) if isinstance(error, IndexError) and "axis 1" in str(error) else None
+    if told is None or int(told[1]) >= MOST:
+        return None
+    place, size = int(told[1]), int(told[2])
+    for number, entry in enumerate(plan):
+        if entry["kind"] == "table" and len(entry["columns"]) == size <= place and not _is_plain(entry):
+            numbers = {f"column{at}": "number" for at in range(place + 1 - size)}
+            changed = {**entry, "columns": {**numbers, **entry["columns"]}}
+            if len(changed["columns"]) == place + 1:
+                return [*plan[:number], changed, *plan[number + 1 :]], f"{entry['path']} with {place + 1} columns"
+    return None
 
 
 def _known(entry: Entry) -> dict[str, str]:

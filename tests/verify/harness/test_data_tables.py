@@ -67,6 +67,20 @@ def test_a_table_is_named_in_its_first_line_unless_its_reader_does_not_expect_th
     assert len(lines) == 64 + head and ("column0" in lines[0] or "user" in lines[0]) is bool(head)
 
 
+def test_numbers_stand_before_the_columns_that_are_named(tmp_path: Path) -> None:
+    def read(path: Path) -> dict[str, list[str]]:
+        head, *rows = [line.split(",") for line in path.read_text().splitlines()]
+        return {name: [row[at] for row in rows] for at, name in enumerate(head)}
+
+    text = "import numpy as np\nheld = read(root / 'a.csv')\nkinds = held['species']\n"
+    text += "open(root / 'a.csv').close()\nrows = np.array([*held.values()]).T\nrows[:, 4]\n"
+    plan = [{**table("a.csv", "csv"), "columns": {"species": "number"}}]
+    write(plan, tmp_path)
+    found = following(raised(tmp_path, text, read=read), plan, (), tmp_path)
+    assert found and [*found[0][0]["columns"]] == ["column0", "column1", "column2", "column3", "species"]
+    assert following(IndexError("index 4 is out of bounds for axis 1 with size 7"), plan, (), tmp_path) is None
+
+
 @pytest.mark.parametrize(
     "text",
     ["[1][2]", "frame = []\nframe[0:1][3]", "{}[7]", "class L(list):\n    pass\nrow = L()\nrow[1]\n",
