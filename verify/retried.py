@@ -50,7 +50,8 @@ _CHOICE = re.compile(
     r"\s+Available options[^:]*:\s+(?P<options>[\w.-]+(?:\s+[\w.-]+(?=\s|$))*?)(?=\s+Config search path|\s*(?:…|$))"
 )
 """What Hydra says where a group has no option, or another than its configuration names."""
-_NO_MODULE = re.compile(r"No module named '(?P<name>(?P<top>\w+)[\w.]*)'")
+_NO_MODULE = re.compile(r"No module named '(?P<name>[\w.]+)'")
+_NO_NAME = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<package>[\w.]+)'")
 _NEVER_ABSENT = frozenset({"pytorch_lightning", "lightning", "lightning_fabric", "torch", "torchmetrics", "numpy"})
 """Packages that no run does without."""
 _NAMES_ONE = re.compile(rf"\b({'|'.join(_PROGRAMS)})\b")
@@ -114,16 +115,27 @@ def from_its_folder(
 def without_package(
     old: RunRecord | None, new: RunRecord, watched: Watching, paths: Iterable[str]
 ) -> tuple[Watching, str] | None:
-    """The same where a package is not installed that the tree before imports, of which it may use nothing: a further
-    one each time. `paths` are the files of the project, whose own modules are none of these."""
-    failure, put = (old or new).recording.failure, watched.get("absent", ())
-    found = _NO_MODULE.fullmatch(failure.message) if failure and failure.type == "ModuleNotFoundError" else None
-    if found is None or found["name"] in put or found["top"] in _NEVER_ABSENT or (old or new).recording.fitted:
+    """The same where a package is not installed that the tree before imports, of which it may use nothing, or where
+    both trees take a name from one that no longer has it: a further one each time. `paths` are the files of the
+    project, whose own modules are none of these."""
+    lacks, put = _lacked(old or new), watched.get("absent", ())
+    if lacks is None or lacks in put or new.recording.fitted or (":" in lacks and _lacked(new) != lacks):
         return None
-    if any(found["top"] in (*path.parts[:-1], path.stem) for path in map(PurePosixPath, paths)):
+    top = re.split(r"[.:]", lacks)[0]
+    if top in _NEVER_ABSENT or any(top in (*path.parts[:-1], path.stem) for path in map(PurePosixPath, paths)):
         return None
-    told = f"as if {found['name']}, which is not installed, were there until it is used"
-    return {**watched, "absent": (*put, found["name"])}, told
+    told = f"as if {lacks.replace(':', '.')}, which is not installed, were there until it is used"
+    return {**watched, "absent": (*put, lacks)}, told
+
+
+def _lacked(raw: RunRecord) -> str | None:
+    """The package, or the name of one, whose import ended a run."""
+    failure = raw.recording.failure
+    if failure is None or raw.recording.fitted or failure.type not in ("ImportError", "ModuleNotFoundError"):
+        return None
+    if failure.type == "ModuleNotFoundError":
+        return found["name"] if (found := _NO_MODULE.fullmatch(failure.message)) else None
+    return f"{found['package']}:{found['name']}" if (found := _NO_NAME.match(failure.message)) else None
 
 
 def _lies_beside(failure: Failure, home: PurePosixPath, root: Path) -> bool:

@@ -139,7 +139,7 @@ def test_packages_that_nothing_uses_need_not_be_there(tmp_path: Path, kept: Requ
     evidence = proven(tmp_path, "starts_with_a_package", [], request=kept)
     assert (evidence.verdict, evidence.rung) == ("preserved", "trains"), evidence
     assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == [
-        "packages that are not installed, which what ran imports and does not use: weighted_samplers_of_ours"
+        "what is not installed, and what ran imports and does not use: weighted_samplers_of_ours"
     ]
 
 
@@ -150,17 +150,24 @@ def test_only_packages_that_the_tree_before_lacks_are_lent(tmp_path: Path) -> No
         return replace(raw, recording=replace(raw.recording, failure=replace(raw.recording.failure, type=kind)))
 
     lacks, paths = lacking("No module named 'samplers.random'"), ["train.py", "net/layers/conv.py"]
-    assert (found := without_package(lacks, RAW, {}, paths)) and found[0] == {"absent": ("samplers.random",)}
+    assert (found := without_package(lacks, lacks, {}, paths)) and found[0] == {"absent": ("samplers.random",)}
     assert (found := without_package(None, lacks, {"absent": ("apex",)}, paths)) and found[0]["absent"][0] == "apex"
+    names = lacking("cannot import name 'three' from 'Bio.PDB' (/env/Bio/PDB/__init__.py)", "ImportError")
+    assert (found := without_package(names, names, {}, paths)) and found[0] == {"absent": ("Bio.PDB:three",)}
+    own = lacking("cannot import name 'three' from 'layers' (/tree/net/layers/__init__.py)", "ImportError")
     for old, new, watched in (
+        (names, lacks, {}),
+        (names, RAW, {}),
+        (own, own, {}),
+        (lacks, RAW, {}),
         (RAW, lacks, {}),
         (lacking("something else"), lacks, {}),
         (lacks, lacks, {"absent": ("samplers.random",)}),
-        (lacking("No module named 'layers.pool'"), RAW, {}),
-        (lacking("No module named 'train'"), RAW, {}),
-        (lacking("No module named 'pytorch_lightning.metrics'"), RAW, {}),
-        (lacking("No module named 'torch._six'"), RAW, {}),
-        (lacking("No module named 'samplers'", "ImportError"), RAW, {}),
+        (lacking("No module named 'layers.pool'"), lacks, {}),
+        (lacking("No module named 'train'"), lacks, {}),
+        (lacking("No module named 'pytorch_lightning.metrics'"), lacks, {}),
+        (lacking("No module named 'torch._six'"), lacks, {}),
+        (lacking("No module named 'samplers'", "ImportError"), lacks, {}),
     ):
         assert without_package(old, new, watched, paths) is None
 

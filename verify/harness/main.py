@@ -167,7 +167,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("placement").unlaunched()
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), held.COMPILED))
     sys.meta_path.append(beside("scattered").Scatter(Path.cwd(), held.SCATTERED))
-    sys.meta_path.append(beside("absent").Absent(spec.get("absent", ()), Path.cwd(), held.ABSENT))
+    beside("absent").Absent(spec.get("absent", ()), Path.cwd(), held.ABSENT).in_place()
     beside("installed").install(spec.get("own"), Path.cwd(), held.INSTALLED)
     device = beside("placement").found(spec.get("accelerators", ["cuda"]))
     beside("devices").without_cuda(str(Path.cwd()), device, held.MOVED)

@@ -79,7 +79,8 @@ STAND_INS = {
         "it says nothing and writes no file",
     ),
     "absent": StandIn(
-        "a package that is not installed, which a first run ended for and files of the project import",
+        "a package that is not installed, or a name that a package no longer has, which a first run ended for and "
+        "files of the project import",
         "a module that holds whatever is taken from it, to be named and inherited from",
         "any other use is the error that its import would have been; it is not there for libraries, and for a `try` "
         "that does without",

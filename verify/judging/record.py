@@ -38,7 +38,7 @@ _GIVEN = {
     "chosen": "options of its configuration, which names none that is there",
     "samples": "batches of fewer samples, since a step is too slow here, of at most",
     "scattered": "torch_scatter in torch's own operations, since no build of it is installed, for",
-    "absent": "packages that are not installed, which what ran imports and does not use",
+    "absent": "what is not installed, and what ran imports and does not use",
     "shared": "ranks that share a GPU and meet by Gloo, which NCCL refuses",
 }
 """What a run may be given besides the project's files and packages, by its name in the record."""

@@ -19,10 +19,13 @@ TAKEN = f"from {NAME}.inner import Kind, make\nimport {NAME}.inner\n"
 @pytest.fixture
 def used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, None]]:
     found: dict[str, None] = {}
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Absent([NAME], tmp_path / "tree", found)])
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    (tmp_path / "moved_names.py").write_text("kept = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    Absent([NAME, "moved_names:gone"], tmp_path / "tree", found).in_place()
     (tmp_path / "tree").mkdir()
     yield found
-    for name in [name for name in sys.modules if name.startswith(NAME)]:
+    for name in [name for name in sys.modules if name.startswith((NAME, "moved_names"))]:
         del sys.modules[name]
 
 
@@ -92,3 +95,33 @@ def test_libraries_find_nothing(tmp_path: Path, used: dict[str, None]) -> None:
     with pytest.raises(ModuleNotFoundError):
         run(tmp_path / "library.py", f"import {NAME}")
     assert importlib.util.find_spec(NAME) is None and not used
+
+
+def test_a_name_that_a_package_dropped_can_be_taken_from_it(tmp_path: Path, used: dict[str, None]) -> None:
+    text = "from moved_names import gone, kept\nassert kept == 1\n"
+    run(tmp_path / "tree" / "train.py", text)
+    assert [*used] == ["moved_names:gone"]
+    with pytest.raises(ImportError, match="cannot import name 'gone' from 'moved_names'"):
+        run(tmp_path / "tree" / "train.py", text + "gone(1)")
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "error"),
+    [
+        ("tree/train.py", "from moved_names import other", ImportError),
+        ("library.py", "from moved_names import gone", ImportError),
+        ("tree/train.py", "import moved_names\nmoved_names.gone", AttributeError),
+        ("tree/train.py", "import moved_names\nassert hasattr(moved_names, 'gone')", AssertionError),
+        (
+            "tree/train.py",
+            "try:\n    from moved_names import gone\nexcept ImportError:\n    raise KeyError from None",
+            KeyError,
+        ),
+    ],
+)
+def test_other_names_are_not_there(
+    place: str, text: str, error: type[Exception], tmp_path: Path, used: dict[str, None]
+) -> None:
+    with pytest.raises(error):
+        run(tmp_path / place, text)
+    assert not used
