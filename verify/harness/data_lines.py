@@ -17,6 +17,7 @@ _WHOLE = re.compile(rf"invalid literal for int\(\) with base 10: {_WORD}")
 _NUMBER = re.compile(rf"could not convert string to float: {_WORD}")
 _ARRAY = re.compile(rf"could not convert string {_WORD}[^']*' to (u?int|float)")
 _PARTS = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
+_PLACE = re.compile(r"\bsplit\(\s*['\"](?:\\t|.)['\"]\s*\)\[(\d+)\]")
 _KEPT = ("path", "count", "pattern", "called", "glob")
 _SPLIT = re.compile(r"\bsplit\(\s*['\"](\\t|.)['\"]")
 _MOST = 64
@@ -26,7 +27,7 @@ def following(error: BaseException, plan: Sequence[Entry], line: str) -> Entry |
     """The last text of a plan, with columns in its lines as an error of the `line` at hand wants them to be: a name and
     classes, or numbers. None where it says nothing of that."""
     entry = next((each for each in reversed(plan) if _is_text(each)), None)
-    kinds = _kinds(str(error), line, len(entry.get("columns", WORDS))) if entry else None
+    kinds = _kinds(error, line, len(entry.get("columns", WORDS))) if entry else None
     if entry is None or not kinds:
         return None
     apart = _SPLIT.search(line)
@@ -40,8 +41,11 @@ def _is_text(entry: Entry) -> bool:
     return entry.get("form") == "txt" or (entry["kind"] in ("file", "numbered") and entry.get("suffix") == ".txt")
 
 
-def _kinds(text: str, line: str, count: int) -> list[str]:
+def _kinds(error: BaseException, line: str, count: int) -> list[str]:
     """What the columns of a line hold, which has so many now; nothing where that is not said."""
+    text = str(error)
+    if isinstance(error, IndexError) and (asked := max(map(int, _PLACE.findall(line)), default=0)) and asked < _MOST:
+        return ["name", *["class"] * asked]
     if (array := _ARRAY.search(text)) is not None:
         return ["number" if array[1] == "float" else "class"] * count
     if _NUMBER.search(text):

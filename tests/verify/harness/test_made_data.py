@@ -265,6 +265,7 @@ LINES = "for line in open(root / 'list.txt'):\n"
         ("import numpy as np\nassert np.loadtxt(root / 'list.txt').shape == (64, 6)", ["number"] * 6, " "),
         ("import numpy as np\nnp.loadtxt(root / 'list.txt', dtype='int64')", ["class"] * 6, " "),
         (LINES + "    int(line.split()[1])", ["name", *["class"] * 5], " "),
+        (LINES + "    line.strip().split('_')[0] + line.strip().split('_')[2]", ["name", "class", "class"], "_"),
     ],
 )  # fmt: skip
 def test_lines_hold_what_is_split_out_of_them(text: str, kinds: list[str], separator: str, tmp_path: Path) -> None:
