@@ -38,9 +38,10 @@ SYSTEM = (
 )  # fmt: skip
 OUTSIDE = (
     "/home", "/root", "/Users", "/data", "/datasets", "/mnt", "/media", "/scratch", "/raid", "/storage", "/srv",
-    "/workspace", "/content", "/kaggle",
+    "/workspace", "/content", "/kaggle", "/path",
 )  # fmt: skip
-"""Where people keep data: empty folders of the program's own, thrown away with it, whatever is there outside."""
+"""Where people keep data, and where examples say it is (`/path/to/data`): empty folders of the program's own, thrown
+away with it, whatever is there outside."""
 DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "dxg", "nvidia*", "accel*")
 REFUSED = 125
 PROC = Path("/proc/self")
