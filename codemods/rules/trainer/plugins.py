@@ -218,11 +218,13 @@ def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str, 
             yield Match(span, message, "manual", f"Not rewritten: {told}.", became.row)
             continue
         target = f"{namespace_of(file)}.strategies"
-        whole = len(node.names) == 1
+        has = {canonical(bound) for bound in file.scope.bindings.get(became.name, ())}
+        known = has == {f"{ROOT}.strategies.{became.name}"}
+        whole = len(node.names) == 1 and not known
         edit = NodeEdit(
             node, partial(_in_place, module=target, name=became.name) if whole else partial(_less, name=alias.name)
         )
-        imports = () if whole else ((target, became.name),)
+        imports = () if whole or known else ((target, became.name),)
         reason = f"It is `{target}.{became.name}` now{f'; {UNSEEN}' if unseen else ''}."
         yield Match(span, message, "unsafe" if unseen else "safe", reason, became.row, (edit,), imports, unit)
 

@@ -111,3 +111,28 @@ def test_with_gpus_and_all_rules() -> None:
     rules = [item for item in all_rules() if item.code.startswith("LIT1")]
     after = rewritten({"a.py": text}, *rules)["a.py"].splitlines()[-1]
     assert after == ('Trainer(devices=2, accelerator="gpu", strategy=DDPStrategy(find_unused_parameters=False))')
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "from pytorch_lightning.strategies import DDPStrategy, DDPSpawnStrategy\n",
+        "from pytorch_lightning.strategies import DDPSpawnStrategy, DDPStrategy\n",
+        "from pytorch_lightning.strategies import DDPStrategy\n"
+        "from pytorch_lightning.strategies.ddp_spawn import DDPSpawnStrategy\n",
+        "from pytorch_lightning.plugins import DDPPlugin\nfrom pytorch_lightning.strategies import DDPStrategy\n",
+    ],
+)
+@pytest.mark.parametrize("call", ["DDPStrategy()", "DDPSpawnStrategy()"])
+def test_a_successor_that_is_imported_already_is_not_imported_again(before: str, call: str) -> None:
+    called = call if call[:-2] in before else "DDPStrategy()"
+    after = rewritten({"a.py": f"{HEAD}{before}\nTrainer(strategy={called})\n"}, rule("LIT111"))["a.py"]
+    assert after.startswith(
+        f"{HEAD}from pytorch_lightning.strategies import DDPStrategy\n\nTrainer(strategy=DDPStrategy("
+    )
+
+
+def test_another_class_of_the_name_of_the_successor_stays() -> None:
+    head = f"{HEAD}from own import DDPStrategy\nfrom pytorch_lightning.strategies import DDPSpawnStrategy\n\n"
+    text = f"{head}Trainer(strategy=DDPSpawnStrategy())\n"
+    assert any("uses the name `DDPStrategy` for something else" in why for why in refusals({"a.py": text}, "LIT111"))
