@@ -4,46 +4,109 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
-from codemods.code.nodes import every_node
+from codemods.code.nodes import every_node, walk
 from codemods.code.source import PythonFile
+from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.versions import admits_from
-from codemods.rule import Example, Match, Rule
+from codemods.rewrite import adamw
+from codemods.rule import Example, Match, NodeEdit, Rule
 
 GONE = "4.50"
 PACKAGE = ("transformers",)
-NAME = "AdamW"
 MODULES = ("transformers", "transformers.optimization")
-DEFAULTS = (("eps", "1e-6", 3), ("weight_decay", "0.0", 4))
-"""What transformers took by default where torch takes something else, with the position."""
-ITS_OWN = ("correct_bias", "no_deprecation_warning")
+TORCHS = "torch's own takes its place, with the same arguments"
 MESSAGE = "`AdamW` was removed in transformers 4.50: importing it is an ImportError"
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
-    if NAME not in file.text or not admits_from(facts, PACKAGE, GONE):
+    if adamw.NAME not in file.text or not admits_from(facts, PACKAGE, GONE):
         return
+    places = [place for place in _places(file) if id(place) not in _with_fallback(file)]
+    if not places:
+        return
+    if edits := _edits(file, facts, places):
+        calls = [edit for edit in edits if isinstance(edit.node, ast.Call)]
+        fix: Fix = "unsafe" if calls else "safe"
+        reason = f"{TORCHS}; {adamw.CHANGED}." if calls else "Nothing uses it."
+        imports = (("torch", None),) if calls else ()
+        for place in places:
+            own = tuple(edit for edit in edits if edit not in calls and place in getattr(edit.node, "names", ()))
+            own += tuple(edit for edit in calls if _comes_by(edit.node, place, places))
+            yield Match(file.span(place), MESSAGE, fix, reason, edits=own, imports=imports, unit=file.path)
+        return
+    advice = " ".join(_advice(file))
+    for place in places:
+        name = f"{adamw.NAME} as {place.asname}" if isinstance(place, ast.alias) and place.asname else adamw.NAME
+        reason = f"Not rewritten: torch's own has other defaults. Write `from torch.optim import {name}`. {advice}"
+        yield Match(file.span(place), MESSAGE, "manual", reason.rstrip())
+
+
+def _places(file: PythonFile) -> list[ast.alias | ast.Attribute]:
+    """Where a file imports the class, or reads it of its module."""
     found: list[ast.alias | ast.Attribute] = [
         alias
         for node in file.imports
         if isinstance(node, ast.ImportFrom) and not node.level and node.module in MODULES
         for alias in node.names
-        if alias.name == NAME
+        if alias.name == adamw.NAME
     ]
-    found += [node for node in file.attributes(NAME) if _is_its(file.scope.resolve(node))]
-    spared = _with_fallback(file) if found else frozenset()
-    advice = " ".join(_advice(file)) if found else ""
-    for place in found:
-        if id(place) not in spared:
-            name = f"{NAME} as {place.asname}" if isinstance(place, ast.alias) and place.asname else NAME
-            reason = f"Not rewritten: torch's own has other defaults. Write `from torch.optim import {name}`. {advice}"
-            yield Match(file.span(place), MESSAGE, "manual", reason.rstrip())
+    return found + [node for node in file.attributes(adamw.NAME) if _is_its(file.scope.resolve(node))]
+
+
+def _edits(file: PythonFile, facts: Facts, places: list[ast.alias | ast.Attribute]) -> tuple[NodeEdit, ...]:
+    """What puts torch's class in its place; nothing where a use of it is no call, or none that torch takes."""
+    calls = [call.node for call in adamw.built(file)]
+    functions = {id(call.func) for call in calls}
+    aliases = [place for place in places if isinstance(place, ast.alias)]
+    plain = {id(alias) for node in file.tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    if (
+        len(places) < len(_places(file))
+        or any(map(adamw.refused, calls))
+        or any(id(place) not in functions for place in places if isinstance(place, ast.Attribute))
+        or any(id(alias) not in plain for alias in aliases)
+        or (aliases and _is_handed_on(file, facts))
+    ):
+        return ()
+    edits = [adamw.as_torch(call) for call in calls]
+    for name in {alias.asname or alias.name for alias in aliases}:
+        gone = adamw.without_imports(file, name)
+        if gone is None:
+            return ()
+        edits += gone
+    return tuple(edits)
+
+
+def _comes_by(call: ast.AST, place: ast.alias | ast.Attribute, places: list[ast.alias | ast.Attribute]) -> bool:
+    """Whether a call goes with a place: with the attribute that it calls, or with the first import."""
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        return call.func is place
+    return place is next(each for each in places if isinstance(each, ast.alias))
+
+
+def _is_handed_on(file: PythonFile, facts: Facts) -> bool:
+    """Whether the file offers the name, or another one that speaks of it may take it from this one."""
+    stem = PurePosixPath(file.path).stem
+    if stem == "__init__" or any(
+        isinstance(node, ast.Constant) and node.value == adamw.NAME for node in walk(file.tree)
+    ):
+        return True
+    others = (facts.open(path) for path, _ in facts.holding(adamw.NAME) if path != file.path)
+    return any(other is not None and stem in _imported(other) for other in others)
+
+
+def _imported(file: PythonFile) -> set[str]:
+    """The last parts of all that a file imports, and of what it imports from."""
+    dotted = [alias.name for node in file.imports for alias in node.names]
+    dotted += [node.module or "" for node in file.imports if isinstance(node, ast.ImportFrom)]
+    return {name.rpartition(".")[2] for name in dotted}
 
 
 def _is_its(dotted: str | None) -> bool:
     module, _, name = (dotted or "").rpartition(".")
-    return name == NAME and module in MODULES
+    return name == adamw.NAME and module in MODULES
 
 
 def _with_fallback(file: PythonFile) -> frozenset[int]:
@@ -59,26 +122,23 @@ def _with_fallback(file: PythonFile) -> frozenset[int]:
 
 
 def _speaks(node: ast.AST) -> bool:
-    return NAME in (getattr(node, name, None) for name in ("id", "attr", "name", "asname"))
+    return adamw.NAME in (getattr(node, name, None) for name in ("id", "attr", "name", "asname"))
 
 
 def _advice(file: PythonFile) -> Iterator[str]:
     """What to change besides in each call of the file that builds one."""
-    for call in file.calls_near([NAME]):
-        if not _is_its(call.scope.resolve(call.node.func)):
-            continue
-        given = {item.arg for item in call.node.keywords}
+    for call in adamw.built(file):
+        given = {item.arg for item in call.node.keywords} | set(adamw.NAMES[: len(call.node.args)])
         if None in given or any(isinstance(item, ast.Starred) for item in call.node.args):
             yield f"In line {call.node.lineno} add eps=1e-6 and weight_decay=0.0 unless others are given."
             continue
-        new = [
-            f"{name}={value}" for name, value, place in DEFAULTS if name not in given and len(call.node.args) <= place
-        ]
-        gone = [name for name in ITS_OWN if name in given]
+        new = [f"{name}={value}" for name, value in adamw.DEFAULTS if name not in given]
+        gone = [name for name in adamw.ITS_OWN if name in given]
         if new:
             yield f"In line {call.node.lineno} add {' and '.join(new)}, its defaults so far."
         if gone:
-            yield f"In line {call.node.lineno} remove {' and '.join(gone)}, which torch does not take."
+            why = ": it always corrects the bias" if adamw.refused(call.node) else ""
+            yield f"In line {call.node.lineno} remove {' and '.join(gone)}, which torch does not take{why}."
 
 
 IMPORTED = """\
@@ -90,33 +150,46 @@ class Model(LightningModule):
     def configure_optimizers(self):
         return AdamW(self.parameters(), lr=2e-5, correct_bias=False)
 """
+PLAIN = IMPORTED.replace(", correct_bias=False", "")
+IN_TORCH = """\
+from pytorch_lightning import LightningModule
+from transformers import AutoModel
+import torch
+
+
+class Model(LightningModule):
+    def configure_optimizers(self):
+        return torch.optim.AdamW(self.parameters(), lr=2e-5, eps=1e-6, weight_decay=0.0)
+"""
 FALLBACK = """\
 try:
     from transformers import AdamW
 except ImportError:
     from torch.optim import AdamW
 """
-TORCHS = IMPORTED.replace("transformers import AdamW, AutoModel", "torch.optim import AdamW")
+TORCHS_ALREADY = PLAIN.replace("transformers import AdamW, AutoModel", "torch.optim import AdamW")
 
 RULE = Rule(
     code="COM004",
     name="adamw-of-transformers",
-    summary="`transformers.AdamW` is named",
+    summary="`transformers.AdamW` becomes `torch.optim.AdamW`, with the defaults of the other spelled out",
     why=(
         "transformers 4.50 took out its AdamW, which had been deprecated for years: a project that moves to a current "
         "Lightning gets a current transformers with it, and ends where it imports the class. torch's own applies eps "
-        "after the correction of the bias and the decay before the step, and has other "
-        "defaults, so that losses differ a little: the choice is yours."
+        "after the correction of the bias and the decay before the step, so that losses differ a little, and has other "
+        "defaults (weight_decay 0.01 and eps 1e-8 against 0.0 and 1e-6), which are spelled out. It has no "
+        "correct_bias=False."
     ),
-    fix="manual",
+    fix="unsafe",
     versions="transformers 4.50 and later",
     triggers=(b"AdamW",),
     check=_check,
     examples=(
+        Example(PLAIN, IN_TORCH),
         Example(IMPORTED, IMPORTED),
-        Example(IMPORTED, IMPORTED, pins=("transformers<4.50",)),
+        Example(PLAIN, PLAIN, pins=("transformers<4.50",)),
         Example(FALLBACK, FALLBACK),
-        Example(TORCHS, TORCHS),
+        Example(TORCHS_ALREADY, TORCHS_ALREADY),
     ),
     stops=True,
     references=("https://github.com/huggingface/transformers/pull/36177",),

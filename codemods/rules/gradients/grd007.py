@@ -6,11 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import CallNode, PythonFile, TextFile
-from codemods.code.syntax import uses
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.manifest import read_pins
 from codemods.lightning.pins.pin import Pin
@@ -18,24 +16,16 @@ from codemods.lightning.pins.reach import home_of
 from codemods.lightning.pins.specifier import Clause, admits, clauses, guarded
 from codemods.lightning.pins.toml import Unparsable
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, is_open
-from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
-
-if TYPE_CHECKING:
-    import libcst as cst
+from codemods.rewrite import adamw
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 
 CODE = "GRD007"
 FIXED = "2.0.7"
 LAST = "2.0.6"
-ADAMW = frozenset({"transformers.AdamW", "transformers.optimization.AdamW"})
 ADAFACTOR = frozenset({"transformers.Adafactor", "transformers.optimization.Adafactor"})
-NAMES = ("params", "lr", "betas", "eps", "weight_decay")
-DEFAULTS = (("eps", "1e-6"), ("weight_decay", "0.0"))
 FAILS = "`{}` of Hugging Face steps under `no_grad`, and up to Lightning 2.0.6 the training step runs inside it"
 RAISE = "raise Lightning to 2.0.7 or later, which leaves the optimizer as it is"
-OTHER = (
-    "the defaults of Hugging Face are spelled out, but torch decays the weights before the step and corrects `eps`: "
-    "numbers change a little. To keep them, " + RAISE
-)
+OTHER = f"{adamw.CHANGED}. To keep them, {RAISE}"
 
 
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
@@ -58,118 +48,31 @@ def optimizers(file: PythonFile) -> list[CallNode]:
     if not any(canonical(target).startswith(ROOT) for target in targets):
         return []
     near = file.calls_near(["AdamW", "Adafactor"])
-    return [call for call in near if call.scope.resolve(call.node.func) in ADAMW | ADAFACTOR]
+    return [
+        call
+        for call in near
+        if adamw.is_its(call.scope, call.node.func) or call.scope.resolve(call.node.func) in ADAFACTOR
+    ]
 
 
 def _match(file: PythonFile, call: CallNode) -> Match:
-    dotted = call.scope.resolve(call.node.func) or ""
-    message = FAILS.format(dotted.rpartition(".")[2])
-    why = _refused(call.node, dotted)
-    if why:
+    is_adafactor = call.scope.resolve(call.node.func) in ADAFACTOR
+    message = FAILS.format("Adafactor" if is_adafactor else adamw.NAME)
+    other = "torch's Adafactor is another algorithm with other arguments"
+    if why := other if is_adafactor else adamw.refused(call.node):
         return Match(file.span(call.node), message, "manual", f"{why}; {RAISE}", row="B09")
-    given = {item.arg for item in call.node.keywords} | set(NAMES[: len(call.node.args)])
-    added = tuple((name, text) for name, text in DEFAULTS if name not in given)
-    edits = [NodeEdit(call.node, partial(_torch_call, added=added))]
-    if statement := _unused_import(file, call.node):
-        edits.append(NodeEdit(statement, partial(_without_name, name=getattr(call.node.func, "id", ""))))
+    name = call.node.func.id if isinstance(call.node.func, ast.Name) else ""
+    gone = (adamw.without_imports(file, name) if name else None) or []
     return Match(
-        file.span(call.node), message, "unsafe", OTHER, "B09", tuple(edits), (("torch", None),), unit=file.path
+        file.span(call.node),
+        message,
+        "unsafe",
+        OTHER,
+        "B09",
+        (adamw.as_torch(call.node), *gone),
+        (("torch", None),),
+        unit=file.path,
     )
-
-
-def _refused(node: ast.Call, dotted: str) -> str:
-    if dotted in ADAFACTOR:
-        return "torch's Adafactor is another algorithm with other arguments"
-    if not node.args and not node.keywords:
-        return "it is given no parameters"
-    if any(isinstance(item, ast.Starred) for item in node.args) or any(item.arg is None for item in node.keywords):
-        return "fixer cannot tell what `*` or `**` gives"
-    if len(node.args) > len(NAMES):
-        return "it is given `correct_bias` by position"
-    for item in node.keywords:
-        if item.arg == "correct_bias" and not (isinstance(item.value, ast.Constant) and item.value.value is True):
-            return "torch has no `correct_bias=False`"
-    return ""
-
-
-def _unused_import(file: PythonFile, node: ast.Call) -> ast.ImportFrom | None:
-    """The import of the name that a call uses, where every use of it is such a call."""
-    if not isinstance(node.func, ast.Name):
-        return None
-    name = node.func.id
-    built = optimizers(file)
-    calls = {call.node.func for call in built if not _refused(call.node, call.scope.resolve(call.node.func) or "")}
-    if any(use not in calls for use in uses(file.tree, name)):
-        return None
-    found = [
-        statement
-        for statement in file.tree.body
-        if isinstance(statement, ast.ImportFrom) and any((item.asname or item.name) == name for item in statement.names)
-    ]
-    if len(found) != 1 or (len(found[0].names) == 1 and file.lines[found[0].lineno - 2].lstrip().startswith("#")):
-        return None
-    return found[0]
-
-
-def _torch_call(call: cst.Call, *, added: tuple[tuple[str, str], ...]) -> cst.Call:
-    """The call of torch's AdamW, with the defaults of Hugging Face spelled out."""
-    import libcst as cst
-
-    dropped = ("correct_bias", "no_deprecation_warning")
-    kept = [item for item in call.args if not (item.keyword and item.keyword.value in dropped)]
-    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    new = [cst.Arg(cst.parse_expression(text), keyword=cst.Name(name), equal=plain) for name, text in added]
-    kept = [*kept[:-1], *_laid_out(call, [*kept[-1:], *new])]
-    return call.with_changes(func=cst.parse_expression("torch.optim.AdamW"), args=kept)
-
-
-def _laid_out(call: cst.Call, args: list[cst.Arg]) -> list[cst.Arg]:
-    """The last arguments of a call with commas between them, each on a line of its own where the others are; the last
-    one closes the call as it was closed."""
-    import libcst as cst
-
-    last = call.args[-1]
-    gap = call.args[-2].comma.whitespace_after if len(call.args) > 1 else call.whitespace_before_args  # type: ignore[union-attr]
-    inside = not isinstance(last.comma, cst.MaybeSentinel)
-    end = last.comma.whitespace_after if inside else last.whitespace_after_arg  # type: ignore[union-attr]
-    first: Any = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    others, closing = first, end
-    if isinstance(gap, cst.ParenthesizedWhitespace) and isinstance(end, cst.ParenthesizedWhitespace):
-        line = gap.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
-        first = cst.Comma(whitespace_after=line.with_changes(first_line=end.first_line))
-        others, closing = cst.Comma(whitespace_after=line), end.with_changes(first_line=cst.TrailingWhitespace())
-        if len(args) == 1:
-            closing = end
-    final = {"comma": cst.Comma(whitespace_after=closing)} if inside else {"whitespace_after_arg": closing}
-    none = cst.SimpleWhitespace("")
-    spread = [
-        item.with_changes(comma=others if index else first, whitespace_after_arg=none)
-        for index, item in enumerate(args[:-1])
-    ]
-    open_end = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=none)
-    return [*spread, open_end.with_changes(**final)]
-
-
-def _without_name(statement: cst.ImportFrom, *, name: str) -> Any:
-    """The import without a name; nothing where that was all."""
-    import libcst as cst
-
-    if isinstance(statement.names, cst.ImportStar):
-        return statement
-    kept = [item for item in statement.names if _bound(item) != name]
-    if not kept:
-        return cst.RemovalSentinel.REMOVE
-    if len(kept) == len(statement.names):
-        return statement
-    kept[-1] = kept[-1].with_changes(comma=statement.names[-1].comma)
-    return statement.with_changes(names=kept)
-
-
-def _bound(item: cst.ImportAlias) -> str:
-    import libcst as cst
-
-    name = item.asname.name if item.asname else item.name
-    return name.value if isinstance(name, cst.Name) else ""
 
 
 # -- pins

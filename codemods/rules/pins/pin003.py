@@ -21,6 +21,7 @@ from codemods.rules.pins.lightning import advice_of, shown
 
 CODE = "PIN003"
 IMPORTS = b"from transformers"
+REWRITTEN_BY = ("COM004", "GRD007")
 GONE = (
     (re.compile(r"transformers\.(?:optimization\.)?AdamW"), "4.50.0"),
     (re.compile(r"transformers\.(?:TF|Flax)[A-Z]\w*"), "5.0.0"),
@@ -52,7 +53,7 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
 def _imported(facts: Facts) -> dict[str, tuple[Imported, ...]]:
     """What each file imports that fails with the newest transformers, but for what is rewritten."""
     if CODE not in facts.memo:
-        rewritten = {item.path for item in facts.planned if item.code == "GRD007" and item.applied}
+        rewritten = {item.path for item in facts.planned if item.code in REWRITTEN_BY and item.applied}
         paths = sorted(facts.mentions.get(IMPORTS, frozenset()) - rewritten)
         opened = ((path, facts.open(path)) for path in paths)
         facts.memo[CODE] = {path: found for path, file in opened if file and (found := _of_code(file))}
