@@ -53,7 +53,7 @@ from codemods.rules.trainer.builders import (
 )
 from codemods.rules.trainer.commands import owners, passed
 from codemods.rules.trainer.gpus import UNSEEN
-from codemods.rules.trainer.read_options import is_read_elsewhere, read_defaults
+from codemods.rules.trainer.read_options import is_read_elsewhere, reaches_no_trainer, read_defaults
 
 CODE = "LIT130"
 GONE = {
@@ -283,12 +283,13 @@ def _extra(
     if not site.trainer:
         return ()
     built = [other.call.node for other in sites if other.trainer and not other.adds]
+    scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
     if site.adds:
         said = built and all(keywords(node).keys() & set(HARDWARE) for node in built)
+        said = said or reaches_no_trainer(facts, "accelerator", scripts.values())
         moved = accelerator_of(file).moved
         default = not moved and any(name == "accelerator" for name, _ in defaults_of(file) or ())
         return (*(() if said or default else ('accelerator="cpu"',)), *read_defaults(file, facts))
-    scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
     declared = any(script.adds for script in scripts.values())
     spoken_of = "accelerator" in file.text or facts.mentions.get(b"accelerator", frozenset()) - {file.path}
     otherwise = 'getattr({}, "accelerator", None) or "cpu"' if spoken_of else '"cpu"'

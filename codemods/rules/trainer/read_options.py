@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.argparse_calls import WORDS
 from codemods.lightning.argparse_options import defaults_of, own_options, parsed_names
 from codemods.lightning.facts import Facts
 from codemods.lightning.namespace_uses import COMMON, on_parsed
+from codemods.rules.trainer.argparse_scripts import ArgparseScript
 
 DEFAULTS = {
     "precision": "32",
@@ -44,6 +46,28 @@ def is_read_elsewhere(file: PythonFile, facts: Facts, name: str) -> bool:
         if other and not strange and _are_read(on_parsed(other, name, COMMON)):
             return True
     return False
+
+
+def reaches_no_trainer(facts: Facts, name: str, scripts: Iterable[ArgparseScript]) -> bool:
+    """Whether every Trainer of the project says its arguments itself, so that it takes no option that was parsed, and
+    nothing reads that option either."""
+    if not facts.trainers or any(trainer.open_ended for trainer in facts.trainers):
+        return False
+    if any(script.builds for script in scripts) or any("**" in file.text for file in _holding(facts, "Trainer")):
+        return False
+    return not any(_speaks_of(file, name) for file in _holding(facts, name))
+
+
+def _holding(facts: Facts, word: str) -> Iterator[PythonFile]:
+    opened = (facts.open(path) for path, source in facts.holding(word) if source.kind in ("python", "notebook"))
+    return (file for file in opened if file is not None)
+
+
+def _speaks_of(file: PythonFile, name: str) -> bool:
+    """Whether a file reads an attribute of that name, or spells it as a text."""
+    return _are_read(file.attributes(name)) or any(
+        isinstance(node, ast.Constant) and node.value in (name, f"--{name}") for node in walk(file.tree)
+    )
 
 
 def _are_read(nodes: list[ast.Attribute]) -> bool:

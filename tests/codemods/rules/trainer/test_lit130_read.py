@@ -67,3 +67,35 @@ def test_an_accelerator_whose_default_may_be_none(default: str, unset: str, othe
     after = rewritten({"train.py": text}, rule("LIT130"), unsafe=True)["train.py"]
     asked = f'args.gpus and args.accelerator in ({unset}"cpu", "ddp")'
     assert f'accelerator="gpu" if {asked} else args.accelerator{otherwise},' in after
+
+
+TOLD = SCRIPT.replace("Trainer.from_argparse_args(args)", "Trainer(max_epochs=args.max_epochs, accelerator='cpu')")
+
+
+def test_a_default_that_no_trainer_takes_is_not_set() -> None:
+    files = {"train.py": TOLD, "model.py": MODEL.replace("READ", "args.max_epochs")}
+    assert "parser = add_arguments(Trainer, parser)\n" in rewritten(files, rule("LIT130"))["train.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "more"),
+    [
+        ("max_epochs=args.max_epochs", "**vars(args)", ""),
+        ("max_epochs=args.max_epochs", "**given(args)", ""),
+        ("    trainer.fit", "    print(args.accelerator)\n    trainer.fit", ""),
+        ("    trainer.fit", "    print(getattr(args, 'accelerator'))\n    trainer.fit", ""),
+        ("    trainer.fit", "    print(vars(args)['accelerator'])\n    trainer.fit", ""),
+        ("    trainer.fit", "    print(trainer)\n    trainer.fit", "def f(args):\n    return args.accelerator\n"),
+        ("    trainer.fit", "    print(trainer)\n    trainer.fit", "def f(args):\n    return Trainer(**vars(args))\n"),
+        (
+            "    trainer.fit",
+            "    print(trainer)\n    trainer.fit",
+            "from pytorch_lightning import Trainer\ntrainer = Trainer.from_argparse_args(args)\n",
+        ),
+        ("Trainer(max_epochs=args.max_epochs, accelerator='cpu')", "build(args)", ""),
+    ],
+)
+def test_a_default_that_something_may_take_is_set(old: str, new: str, more: str) -> None:
+    files = {"train.py": TOLD.replace(old, new), "model.py": "class Net:\n    pass\n", "other.py": more}
+    after = rewritten(files, rule("LIT130"), unsafe=True)["train.py"]
+    assert 'add_arguments(Trainer, parser, accelerator="cpu")' in after
