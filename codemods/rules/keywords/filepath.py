@@ -7,6 +7,7 @@ folder and the name of a file in it (read in 0.7.6, 0.9.0 and 1.1.8).
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -26,8 +27,13 @@ PLAIN = (
     "that what is added after the last slash has none."
 )
 SLASH = "It is a folder; where there was none of that name when the callback was made, 1.x gave the files no name."
+NAMED = (
+    "Its name says that it is a folder; where there was none when the callback was made, 1.x put the files beside it "
+    "and named them after it."
+)
 ASKED = "As 1.x did, it asks whether there is such a folder, and else takes its last part for a name; it is no None."
 _QUOTES = "'\""
+_CALLED_FOLDER = re.compile(r"(?:(?:^|_)(?i:dir|directory|folder)|[a-z](?:Dir|Directory|Folder))$")
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,11 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
     """What a path becomes, going by its text and by what the file makes a folder; None where neither tells."""
     if isinstance(value, ast.Constant) and value.value is None:
         return FilepathKeywords((), "safe", "It was the default.")
+    if file.source_of(_unwrapped(value)) in _made(file):
+        return FilepathKeywords((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
     is_option, default = default_of(file, call, value)
+    if is_option and _is_called_folder(value) and "{" not in str(default):
+        return FilepathKeywords((("dirpath", None),), "unsafe", NAMED)
     if is_option and (default is None or isinstance(default, str)) and not _hides_os(file):
         guard = f" if {file.source_of(value)} else None" if default is None else ""
         new = tuple((name, f"{text}{guard}") for name, text in _split(file.source_of(value)))
@@ -65,10 +75,10 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
         return FilepathKeywords(summed, "safe", SPLIT, (("os", None),))
     if added := _added(file, value):
         return FilepathKeywords((("dirpath", added[0]), ("filename", added[1])), "unsafe", PLAIN)
-    if file.source_of(value) in _made(file):
-        return FilepathKeywords((("dirpath", None),), "safe", "It is a folder, which the script makes before.")
     if _ends_in_slash(value):
         return FilepathKeywords((("dirpath", None),), "unsafe", SLASH)
+    if _is_called_folder(value):
+        return FilepathKeywords((("dirpath", None),), "unsafe", NAMED)
     parts = _parts(file, value)
     if parts and parts[1].strip(_QUOTES) and parts[1][0] in _QUOTES:
         return FilepathKeywords((("dirpath", parts[0]), ("filename", parts[1])), "unsafe", TAKEN)
@@ -87,6 +97,13 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
     if is_repeatable(value) and not isinstance(value, ast.Call) and not _hides_os(file):
         return FilepathKeywords(_asked(file.source_of(value)), "unsafe", ASKED, (("os", None),))
     return None
+
+
+def _is_called_folder(node: ast.expr) -> bool:
+    """Whether a name, an attribute or a key ends in a word for a folder, as `args.output_dir`."""
+    name = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else name
+    return isinstance(name, str) and _CALLED_FOLDER.search(name) is not None
 
 
 def _formatted(file: PythonFile, node: ast.expr) -> tuple[str, str] | None:

@@ -318,3 +318,58 @@ def test_texts_that_names_are_put_into_are_parted_as_they_come_to(path: str, lev
     space: dict[str, Any] = {"os": os, "root": "r/s", "ModelCheckpoint": lambda **given: given}
     made = eval(call(path, unsafe=True), space)
     assert (made["dirpath"], made["filename"]) == os.path.split(eval(path, space))
+
+
+OPTION = (
+    "from argparse import ArgumentParser\n\nparser = ArgumentParser()\nparser.add_argument('--{}', default={})\n"
+    "args = parser.parse_args()\n"
+)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "output_dir",
+        "args.output_dir",
+        "config['ckpt_folder']",
+        "str(C.OUTPUT.CHECKPOINT_DIR)",
+        "self.saveDir",
+        "folder",
+    ],
+)
+def test_what_is_called_a_folder_is_taken_for_one(path: str) -> None:
+    assert call(path) == f"ModelCheckpoint(filepath={path})"
+    assert call(path, unsafe=True) == f"ModelCheckpoint(dirpath={path})"
+
+
+@pytest.mark.parametrize("default", ["None", "'out'", "'out/'"])
+def test_an_option_that_is_called_a_folder_is_taken_for_one(default: str) -> None:
+    before = OPTION.format("output_dir", default)
+    assert call("args.output_dir", before, unsafe=True) == "ModelCheckpoint(dirpath=args.output_dir)"
+
+
+@pytest.mark.parametrize("default", ["None", "'out'"])
+def test_an_option_that_the_script_makes_a_folder_is_one(default: str) -> None:
+    before = f"{OPTION.format('out', default)}os.makedirs(args.out, exist_ok=True)\n"
+    assert call("args.out", before) == "ModelCheckpoint(dirpath=args.out)"
+
+
+@pytest.mark.parametrize(
+    ("path", "before"),
+    [
+        ("output_path", ""),
+        ("args.model", ""),
+        ("directed", ""),
+        ("subdirname", ""),
+        ("config['dirs']", ""),
+        ("config[output_dir]", ""),
+        ("args.ckpt_dir", OPTION.format("ckpt_dir", "'out/{epoch}'")),
+    ],
+)
+def test_what_is_not_called_so_is_parted(path: str, before: str) -> None:
+    assert "filename=" in call(path, before, unsafe=True)
+
+
+def test_a_folder_by_its_name_that_is_bound_to_a_name_with_fields_is_parted() -> None:
+    before = 'ckpt_dir = os.path.join(root, "x-{epoch}")\n'
+    assert "dirpath=os.path.dirname(ckpt_dir)" in call("ckpt_dir", before)
