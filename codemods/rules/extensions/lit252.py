@@ -1,0 +1,155 @@
+"""LIT252: ProgressBar, which was the bar of tqdm up to 1.6 and is the base of all bars since 2.0."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from pathlib import PurePosixPath
+
+from codemods.code.nodes import walk
+from codemods.code.scopes import canonical
+from codemods.code.source import PythonFile
+from codemods.code.syntax import uses
+from codemods.finding import Fix, Span
+from codemods.lightning.eras import era
+from codemods.lightning.facts import Facts
+from codemods.lightning.spelling import namespace_of
+from codemods.lightning.versions import LIGHTNING, admits_from
+from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+
+OLD, NEW = "ProgressBar", "TQDMProgressBar"
+FORMER = "pytorch_lightning"
+MODULES = (f"{FORMER}.callbacks", f"{FORMER}.callbacks.progress")
+ROW = "M061"
+MESSAGE = f"since Lightning 2.0 `{OLD}` is the base of all bars, which shows nothing"
+REASON = f"It was the bar of tqdm up to 1.6, which is called {NEW} since 1.5."
+LEFT = f"Not rewritten: {{}}; if the bar of tqdm is meant, which it was up to 1.6, use {NEW}."
+
+
+def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    places = _places(file)
+    when = era(facts, "2.0.0") if places else "after"
+    if when == "after":
+        return
+    meant = [place for place in places if not isinstance(place, ast.alias)]
+    if when == "unknown" and not any(call.node.func in meant for call in file.calls_near([OLD])):
+        return
+    why = "fixer cannot tell for which Lightning it was written" if when == "unknown" else _refusal(file, facts, places)
+    if why:
+        for place in meant or places:
+            yield Match(file.span(place), MESSAGE, "manual", LEFT.format(why), ROW)
+        return
+    fix: Fix = "unsafe" if admits_from(facts, LIGHTNING, "2.0.0") else "safe"
+    reason = f"{REASON[:-1]}; fixer assumes that it is meant." if fix == "unsafe" else REASON
+    for span, edit in _edits(file, places):
+        yield Match(span, MESSAGE, fix, reason, ROW, (edit,), unit=file.path)
+
+
+def _edits(file: PythonFile, places: list[ast.alias | ast.expr]) -> Iterator[tuple[Span, TextEdit]]:
+    """What is rewritten, at the whole call or class that it is for; what uses another name goes with its import."""
+    whole: dict[ast.AST, ast.expr | ast.stmt] = {call.node.func: call.node for call in file.calls}
+    whole |= {base: node for node in walk(file.tree) if isinstance(node, ast.ClassDef) for base in node.bases}
+    for place in places:
+        start, end = file.offsets(place)
+        at = end - len(OLD) if isinstance(place, ast.Attribute) else start
+        edit = TextEdit(at, at + len(OLD), NEW)
+        yield file.span(whole.get(place, place)), edit
+        if isinstance(place, ast.alias) and place.asname:
+            for use in uses(file.tree, place.asname):
+                yield file.span(whole.get(use, use)), edit
+
+
+def _places(file: PythonFile) -> list[ast.alias | ast.expr]:
+    """Where a file imports the class or reads it."""
+    aliases = [
+        alias
+        for node in file.imports
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module in MODULES
+        for alias in node.names
+        if alias.name == OLD
+    ]
+    dotted = {canonical(f"{module}.{OLD}") for module in MODULES} if namespace_of(file) == FORMER else ()
+    found: list[ast.alias | ast.expr] = [*aliases]
+    found += [node for node in file.attributes(OLD) if file.scope.resolve(node) in dotted]
+    if any(alias.asname is None for alias in aliases):
+        found += [node for node in walk(file.tree) if isinstance(node, ast.Name) and node.id == OLD]
+    return found
+
+
+def _refusal(file: PythonFile, facts: Facts, places: list[ast.alias | ast.expr]) -> str | None:
+    """Why the name cannot be another one in the whole file."""
+    if any(map(_binds, walk(file.tree))) or any(isinstance(place, ast.Name) and _is_set(place) for place in places):
+        return f"the file has something else of the name {OLD} or {NEW}"
+    if any(isinstance(node, ast.Constant) and node.value == OLD for node in walk(file.tree)):
+        return "the file spells its name as a text"
+    stem = PurePosixPath(file.path).stem
+    if stem == "__init__" or any(_takes(facts.open(path), stem) for path, _ in facts.holding(OLD) if path != file.path):
+        return "another file may take it from this one"
+    return None
+
+
+def _binds(node: ast.AST) -> bool:
+    """Whether a node binds one of the names, as a definition, a parameter or an import of another class."""
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name) == NEW or (node.asname == OLD and node.name != OLD)
+    names = getattr(node, "name", None), getattr(node, "arg", None)
+    return not isinstance(node, ast.keyword) and any(name in (OLD, NEW) for name in names)
+
+
+def _is_set(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def _takes(file: PythonFile | None, stem: str) -> bool:
+    """Whether a file imports the name from a module that is called so."""
+    return file is None or any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module or "").rpartition(".")[2] == stem
+        and any(alias.name in (OLD, "*") for alias in node.names)
+        for node in file.imports
+    )
+
+
+_BEFORE = """\
+from pytorch_lightning import Trainer
+from pytorch_lightning.callbacks import ModelCheckpoint, ProgressBar
+
+trainer = Trainer(max_epochs=1, callbacks=[ProgressBar(refresh_rate=10), ModelCheckpoint()])
+"""
+_CHILD = """\
+from pytorch_lightning.callbacks import ProgressBar
+
+
+class Bar(ProgressBar):
+    def init_validation_tqdm(self):
+        bar = super().init_validation_tqdm()
+        bar.set_description("validating")
+        return bar
+"""
+_OLD, _TODAY = ("pytorch-lightning==1.4.9",), ("pytorch-lightning>=2.0",)
+
+RULE = Rule(
+    code="LIT252",
+    name="tqdm-progress-bar",
+    summary="`ProgressBar` becomes `TQDMProgressBar`",
+    why=(
+        "Up to 1.6 ProgressBar was the progress bar of tqdm. 1.7 took the name out, and 2.0 gave it to the base of all "
+        "bars, ProgressBarBase so far: a Trainer takes one and shows nothing; arguments and methods of the bar of tqdm "
+        "are errors (read in 1.4.9, 1.6.5, 1.7.7 and 2.0.0)."
+    ),
+    fix="safe",
+    versions="Lightning 0.x - 1.6 -> 2.0 and later",
+    triggers=(OLD.encode(),),
+    words=(OLD.encode(),),
+    check=_check,
+    examples=(
+        Example(_BEFORE, _BEFORE.replace("ProgressBar", "TQDMProgressBar"), pins=_OLD),
+        Example(_CHILD, _CHILD.replace("ProgressBar", "TQDMProgressBar"), pins=_OLD),
+        Example(_BEFORE, _BEFORE, pins=_TODAY),
+        Example(_CHILD, _CHILD),
+    ),
+    needs="1.5.0",
+    rows=partial(best_levels, ((ROW, "safe"),)),
+    stops=False,
+)
