@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, TypeGuard
+from weakref import WeakKeyDictionary
 
 from codemods.code.nodes import BLOCK_FIELDS, CHILD_FIELDS, walk, walked
 
@@ -30,6 +31,9 @@ def is_spelled(node: ast.expr, text: str) -> bool:
     if isinstance(node, ast.Attribute) and not text.endswith(f".{node.attr}"):
         return False
     return ast.unparse(node) == text
+
+
+_ASSIGNED_TO_SELF: WeakKeyDictionary[ast.AST, dict[str, list[ast.Assign | ast.AnnAssign]]] = WeakKeyDictionary()
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
@@ -196,11 +200,14 @@ def assigned_to(space: ast.AST, name: str) -> list[ast.expr]:
 
 def self_assignments(function: Function, attribute: str) -> list[ast.Assign | ast.AnnAssign]:
     """The statements `self.attribute = value` of a method itself."""
-    found: list[ast.Assign | ast.AnnAssign] = []
-    for node in own_nodes(function):
-        if any(is_self_attribute(target, attribute, self_name(function)) for target in targets_of(node)):
-            found.append(node)  # type: ignore[arg-type]
-    return found
+    if (known := _ASSIGNED_TO_SELF.get(function)) is None:
+        known = _ASSIGNED_TO_SELF[function] = {}
+        name = self_name(function)
+        for node in own_nodes(function):
+            targets = (each for each in targets_of(node) if isinstance(each, ast.Attribute))
+            for owned in {each.attr for each in targets if name and is_name(each.value, name)}:
+                known.setdefault(owned, []).append(node)  # type: ignore[arg-type]
+    return list(known.get(attribute, ()))
 
 
 def targets_of(node: ast.AST) -> list[ast.expr]:
