@@ -22,6 +22,7 @@ from codemods.rules.hooks.returned_logs import (
     NOT_LOGGED,
     ReturnedLog,
     calls_from_hooks,
+    calls_of,
     hooks_of,
     logged_returns,
     read_return,
@@ -129,12 +130,21 @@ def _match(
         return Match(place, message, "unsafe", reason, edits=edit)
     if not old and any(each.calls for each in found):
         return Match(place, message, "unsafe", ASLEEP, edits=edit)
+    if any(each.calls for each in found) and (caller := _caller(item, method)):
+        reason = f"{caller} calls {method.name} too, and so logs the same values, by the same names."
+        return Match(place, message, "unsafe", reason, edits=edit)
     if all(each.sure or not old for each in found):
         return Match(place, message, "safe", "The same values are logged under the same names.", edits=edit)
     reason = "The values are logged; fixer cannot tell from the method what else callbacks could monitor by name."
     if not any(each.calls for each in found):
         reason = "The method logs the same itself; up to 1.2 Lightning logged it under the plain name besides."
     return Match(place, message, "unsafe", reason, edits=edit)
+
+
+def _caller(item: ClassNode, step: Function) -> str | None:
+    """Another method of a class that calls a training step itself."""
+    calling = (name for name in item.methods if name not in STEPS and step.name in STEPS)
+    return next((name for name in calling if any(calls_of(item, name, step.name))), None)
 
 
 ASLEEP = (

@@ -53,11 +53,11 @@ def hooks_of(item: ClassNode) -> list[Function]:
     return [
         item.methods[name]
         for name in HOOKS
-        if name in item.methods and (name not in APART or any(_calls_of(item, APART[name], name)))
+        if name in item.methods and (name not in APART or any(calls_of(item, APART[name], name)))
     ]
 
 
-def _calls_of(item: ClassNode, method: str, name: str) -> Iterator[ast.Call]:
+def calls_of(item: ClassNode, method: str, name: str) -> Iterator[ast.Call]:
     """The calls `self.name(...)` in one method of a class."""
     for node in walk(item.methods[method]) if method in item.methods else ():
         if isinstance(node, ast.Call) and is_self_attribute(node.func, name):
@@ -71,7 +71,7 @@ def calls_from_hooks(item: ClassNode, method: Function) -> int:
     ends = [node.value for each in hooks_of(item) for node in returns(each) if isinstance(node.value, ast.Call)]
     found = [
         *(call for call in ends if is_self_attribute(call.func, name)),
-        *_calls_of(item, APART.get(name, ""), name),
+        *calls_of(item, APART.get(name, ""), name),
     ]
     return len({id(call) for call in found})
 

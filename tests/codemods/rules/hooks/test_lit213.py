@@ -423,3 +423,18 @@ def test_each_of_both_goes_where_it_went() -> None:
     trainer.fit(module, loader)
     assert trainer.logged_metrics.keys() == {"loss", "n"}
     assert trainer.progress_bar_metrics.keys() == {"loss", "acc"}
+
+
+@pytest.mark.parametrize(
+    ("more", "level"),
+    [
+        ("validation_step(self, batch, batch_idx):\n        return self.training_step(batch, 0)['loss']", "unsafe"),
+        ("warm_up(self, batch):\n        print(self.training_step(batch, 0))", "unsafe"),
+        ("validation_step(self, batch, batch_idx):\n        return self.trainer.training_step(batch, 0)", "safe"),
+        ("validation_step(self, batch, batch_idx):\n        return self(batch)", "safe"),
+    ],
+)
+def test_a_step_that_is_called_for_another_stage_would_log_there_too(more: str, level: str) -> None:
+    found = run_rules({"train.py": f"{STEP}\n    def {more}\n"}, LIT).findings
+    assert [finding.fix for finding in found] == [level]
+    assert ("calls training_step too" in found[0].reason) == (level == "unsafe")
