@@ -51,20 +51,6 @@ def after_docstring(body: Sequence[Any]) -> int:
     return 1 if text else 0
 
 
-def parsed(_: Any, *, text: str) -> Any:
-    """What a text spells, in the place of whatever expression stood there."""
-    import libcst as cst
-
-    return cst.parse_expression(text)
-
-
-def code_of(node: cst.CSTNode) -> str:
-    """The text of a node."""
-    import libcst as cst
-
-    return cst.Module([]).code_for_node(node)
-
-
 def change_method(node: Holder, name: str, change: Callable[[cst.FunctionDef], Sequence[Any]]) -> Holder:
     """The class with its last method of that name, be it in the arm of an `if True`, replaced by what `change` returns
     for it; or with the one that stands under a condition, where there is no other."""

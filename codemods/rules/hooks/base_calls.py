@@ -9,7 +9,7 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, is_super_call, self_name
-from codemods.rewrite.edits import code_of
+from codemods.rewrite.spelled import code_of
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -17,8 +17,8 @@ from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.spelling import Spelled
-from codemods.rewrite.edits import parsed
 from codemods.rewrite.quotes import within_quotes
+from codemods.rewrite.spelled import parsed
 from codemods.rewrite.whole_statements import without_operand
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone, may_be_set

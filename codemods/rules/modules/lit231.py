@@ -11,7 +11,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_none, is_self_attribute, self_name
 from codemods.lightning.facts import MODULE, Facts
-from codemods.rewrite.edits import parsed
+from codemods.rewrite.spelled import parsed
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone
 

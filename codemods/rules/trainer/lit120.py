@@ -20,8 +20,8 @@ from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.advice import called_on
-from codemods.rewrite.edits import parsed
 from codemods.rewrite.quotes import within_quotes
+from codemods.rewrite.spelled import parsed
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
 from codemods.rules.trainer.given_index import given_index

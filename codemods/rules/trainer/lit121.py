@@ -15,7 +15,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.spelling import namespace_of
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rewrite.advice import brief
-from codemods.rewrite.edits import parsed
+from codemods.rewrite.spelled import parsed
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.trainer.lit120 import UNCERTAIN
 from codemods.rules.trainer.owners import Within, attributes_within, is_trainers

@@ -16,8 +16,8 @@ from codemods.lightning.arguments import rows
 from codemods.lightning.facts import literal
 from codemods.lightning.kinds import is_stored
 from codemods.lightning.parameters import default_of_parameter
-from codemods.rewrite.edits import code_of
 from codemods.rewrite.keywords import is_commented
+from codemods.rewrite.spelled import code_of
 from codemods.rule import NodeEdit
 
 if TYPE_CHECKING:
