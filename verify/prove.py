@@ -129,7 +129,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         old, new = run_both(before, after, entry, pair, bench, f"{number}")
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
-        judgement = _as_installed(_asked_otherwise(_unprovided(judgement, before, new), old, new), new)
+        judgement = _as_installed(_asked_otherwise(_unprovided(judgement, before, new), old, new), old, new)
         places = sorted(request.by_hand, key=lambda one: one[0] not in new.held)
         by_hand = stopped_at(new.recording.failure, (*problems, *left), places, after, new.held)
         if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
@@ -201,9 +201,10 @@ def _unprovided(judgement: Judgement, before: Sources, new: RunRecord) -> Judgem
     return restated(replace(judgement, verdict="inconclusive"), reason)
 
 
-def _as_installed(judgement: Judgement, new: RunRecord) -> Judgement:
+def _as_installed(judgement: Judgement, old: RunRecord | None, new: RunRecord) -> Judgement:
     """Where a package is not installed that is imported, no more is claimed than that it trains."""
-    return replace(judgement, rung="trains") if new.absent and judgement.rung == "same" else judgement
+    lent = new.absent or (old and old.absent)
+    return replace(judgement, rung="trains") if lent and judgement.rung == "same" else judgement
 
 
 def _asked_otherwise(judgement: Judgement, old: RunRecord | None, new: RunRecord) -> Judgement:

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from verify.harness import standins
 from verify.harness.pace import SLOW, LargeTraining
 from verify.judging.record import RunRecord
 from verify.reading.entry import MADE_UP, Entry
+from verify.reading.sources import Sources
 
 Watching = Mapping[str, tuple[str, ...]]
 """What a harness is told of stand-ins: those to be left out (`without`), what is to write nothing (`quiet`), missing
@@ -113,16 +114,17 @@ def from_its_folder(
 
 
 def without_package(
-    old: RunRecord | None, new: RunRecord, watched: Watching, paths: Iterable[str]
+    old: RunRecord | None, new: RunRecord, watched: Watching, before: Sources
 ) -> tuple[Watching, str] | None:
-    """The same where a package is not installed that the tree before imports, of which it may use nothing, or where
-    both trees take a name from one that no longer has it: a further one each time. `paths` are the files of the
-    project, whose own modules are none of these."""
+    """The same where a package is not installed that the tree `before` imports, of which it may use nothing, or where
+    both trees take a name from one that no longer has it: a further one each time."""
     lacks, put = _lacked(old or new), watched.get("absent", ())
     if lacks is None or lacks in put or new.recording.fitted or (":" in lacks and _lacked(new) != lacks):
         return None
-    top = re.split(r"[.:]", lacks)[0]
+    top, paths = re.split(r"[.:]", lacks)[0], before.paths()
     if top in _NEVER_ABSENT or any(top in (*path.parts[:-1], path.stem) for path in map(PurePosixPath, paths)):
+        return None
+    if old is None and (":" in lacks or not any(top in before.packages(path) for path in paths)):
         return None
     told = f"as if {lacks.replace(':', '.')}, which is not installed, were there until it is used"
     return {**watched, "absent": (*put, lacks)}, told

@@ -74,7 +74,7 @@ def run_both(
         less = sizes.smaller(entry.script, after, before, changed=bench.request.changed)
         watching = bench.watching.get(entry.script, {})
         again = from_its_folder(old, new, watching, entry, after.root) or otherwise(old, new, watching, less)
-        again = again or without_package(old, new, watching, before.paths())
+        again = again or without_package(old, new, watching, before)
         again = again or _with_data(before, after, entry, pair, bench, f"{name}-data{number}", (old, new))
         if again is None:
             break

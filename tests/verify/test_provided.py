@@ -18,6 +18,7 @@ from tests.verify.trees import tree
 from verify.evidence import Evidence
 from verify.judging.record import RunRecord, read
 from verify.prove import prove
+from verify.reading.sources import Sources
 from verify.request import Request
 from verify.retried import otherwise, without_package
 from verify.sandbox.containment import contain
@@ -149,11 +150,14 @@ def test_only_packages_that_the_tree_before_lacks_are_lent(tmp_path: Path) -> No
         assert raw.recording.failure
         return replace(raw, recording=replace(raw.recording, failure=replace(raw.recording.failure, type=kind)))
 
-    lacks, paths = lacking("No module named 'samplers.random'"), ["train.py", "net/layers/conv.py"]
-    assert (found := without_package(lacks, lacks, {}, paths)) and found[0] == {"absent": ("samplers.random",)}
-    assert (found := without_package(None, lacks, {"absent": ("apex",)}, paths)) and found[0]["absent"][0] == "apex"
+    for path, text in {"train.py": "import samplers.random\n", "net/layers/conv.py": ""}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    lacks, before = lacking("No module named 'samplers.random'"), Sources(tmp_path)
+    assert (found := without_package(lacks, lacks, {}, before)) and found[0] == {"absent": ("samplers.random",)}
+    assert (found := without_package(None, lacks, {"absent": ("apex",)}, before)) and found[0]["absent"][0] == "apex"
     names = lacking("cannot import name 'three' from 'Bio.PDB' (/env/Bio/PDB/__init__.py)", "ImportError")
-    assert (found := without_package(names, names, {}, paths)) and found[0] == {"absent": ("Bio.PDB:three",)}
+    assert (found := without_package(names, names, {}, before)) and found[0] == {"absent": ("Bio.PDB:three",)}
     own = lacking("cannot import name 'three' from 'layers' (/tree/net/layers/__init__.py)", "ImportError")
     for old, new, watched in (
         (names, lacks, {}),
@@ -161,6 +165,8 @@ def test_only_packages_that_the_tree_before_lacks_are_lent(tmp_path: Path) -> No
         (own, own, {}),
         (lacks, RAW, {}),
         (RAW, lacks, {}),
+        (None, names, {}),
+        (None, lacking("No module named 'brought'"), {}),
         (lacking("something else"), lacks, {}),
         (lacks, lacks, {"absent": ("samplers.random",)}),
         (lacking("No module named 'layers.pool'"), lacks, {}),
@@ -169,7 +175,7 @@ def test_only_packages_that_the_tree_before_lacks_are_lent(tmp_path: Path) -> No
         (lacking("No module named 'torch._six'"), lacks, {}),
         (lacking("No module named 'samplers'", "ImportError"), lacks, {}),
     ):
-        assert without_package(old, new, watched, paths) is None
+        assert without_package(old, new, watched, before) is None
 
 
 def test_what_was_made_up_is_kept_and_can_be_given_to_the_next_run(tmp_path: Path) -> None:

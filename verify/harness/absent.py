@@ -2,8 +2,8 @@
 where a script imports them and does not use them.
 
 Runs in the target's interpreter, beside the harness: standard library alone. What is taken from such a package can be
-imported, named and inherited from; any other use is the error that its import would have been. An import that does
-without, and one by another package, fails as ever.
+imported, named and inherited from, and nothing is an instance of it; any other use is the error that its import would
+have been, or a TypeError. An import that does without, and one by another package, fails as ever.
 """
 
 from __future__ import annotations

@@ -81,9 +81,9 @@ STAND_INS = {
     "absent": StandIn(
         "a package that is not installed, or a name that a package no longer has, which a first run ended for and "
         "files of the project import",
-        "a module that holds whatever is taken from it, to be named and inherited from",
-        "any other use is the error that its import would have been; it is not there for libraries, and for a `try` "
-        "that does without",
+        "a module that holds whatever is taken from it, to be named and inherited from; nothing is an instance of that",
+        "any other use is the error that its import would have been, or a TypeError; it is not there for libraries, "
+        "and for a `try` that does without",
     ),
     "variables": StandIn(
         "an environment variable that the code reads by `os.environ[...]`, by a function of its own that does, or by "
