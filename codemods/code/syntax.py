@@ -33,9 +33,6 @@ def is_spelled(node: ast.expr, text: str) -> bool:
     return ast.unparse(node) == text
 
 
-_ASSIGNED_TO_SELF: WeakKeyDictionary[ast.AST, dict[str, list[ast.Assign | ast.AnnAssign]]] = WeakKeyDictionary()
-
-
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function's body in source order, without those of functions and classes inside it, and
     without operators and contexts."""
@@ -152,6 +149,11 @@ def uses(node: ast.AST, name: str) -> list[ast.Name]:
     return [item for item in walk(node) if isinstance(item, ast.Name) and item.id == name]
 
 
+def is_bound(use: ast.Name) -> bool:
+    """Whether a use of a name binds it, or takes it away, and does not read it."""
+    return not isinstance(use.ctx, ast.Load)
+
+
 def reads(node: ast.AST, name: str) -> list[ast.Name]:
     """Every use of a plain name below a node that needs it bound before, which one that only binds it does not."""
     if any(isinstance(item, ast.Nonlocal) and name in item.names for item in walk(node)):
@@ -196,6 +198,9 @@ def assigned_to(space: ast.AST, name: str) -> list[ast.expr]:
         for node in walk(space)
         if isinstance(node, ast.Assign) and any(is_name(target, name) for target in node.targets)
     ]
+
+
+_ASSIGNED_TO_SELF: WeakKeyDictionary[ast.AST, dict[str, list[ast.Assign | ast.AnnAssign]]] = WeakKeyDictionary()
 
 
 def self_assignments(function: Function, attribute: str) -> list[ast.Assign | ast.AnnAssign]:

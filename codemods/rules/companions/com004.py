@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
+from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.versions import admits_from
 from codemods.rewrite import adamw
 from codemods.rule import Example, Match, NodeEdit, Rule
@@ -61,17 +62,18 @@ def _edits(file: PythonFile, facts: Facts, places: list[ast.alias | ast.Attribut
     calls = [call.node for call in adamw.built(file)]
     functions = {id(call.func) for call in calls}
     aliases = [place for place in places if isinstance(place, ast.alias)]
+    names = dict.fromkeys(alias.asname or alias.name for alias in aliases)
     plain = {id(alias) for node in file.tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     if (
         len(places) < len(_places(file))
         or any(map(adamw.refused, calls))
         or any(id(place) not in functions for place in places if isinstance(place, ast.Attribute))
         or any(id(alias) not in plain for alias in aliases)
-        or (aliases and _is_handed_on(file, facts))
+        or (aliases and _is_handed_on(file, facts, names))
     ):
         return ()
     edits = [adamw.as_torch(call) for call in calls]
-    for name in {alias.asname or alias.name for alias in aliases}:
+    for name in names:
         gone = adamw.without_imports(file, name)
         if gone is None:
             return ()
@@ -86,22 +88,11 @@ def _comes_by(call: ast.AST, place: ast.alias | ast.Attribute, places: list[ast.
     return place is next(each for each in places if isinstance(each, ast.alias))
 
 
-def _is_handed_on(file: PythonFile, facts: Facts) -> bool:
-    """Whether the file offers the name, or another one that speaks of it may take it from this one."""
-    stem = PurePosixPath(file.path).stem
-    if stem == "__init__" or any(
-        isinstance(node, ast.Constant) and node.value == adamw.NAME for node in walk(file.tree)
-    ):
-        return True
-    others = (facts.open(path) for path, _ in facts.holding(adamw.NAME) if path != file.path)
-    return any(other is not None and stem in _imported(other) for other in others)
-
-
-def _imported(file: PythonFile) -> set[str]:
-    """The last parts of all that a file imports, and of what it imports from."""
-    dotted = [alias.name for node in file.imports for alias in node.names]
-    dotted += [node.module or "" for node in file.imports if isinstance(node, ast.ImportFrom)]
-    return {name.rpartition(".")[2] for name in dotted}
+def _is_handed_on(file: PythonFile, facts: Facts, names: Iterable[str]) -> bool:
+    """Whether the file offers the class by one of its names, or another file may take it from this one."""
+    spelled = {node.value for node in walk(file.tree) if isinstance(node, ast.Constant)}
+    is_package = PurePosixPath(file.path).stem == "__init__"
+    return is_package or any(name in spelled or is_read_elsewhere(facts, file, name) for name in names)
 
 
 def _is_its(dotted: str | None) -> bool:

@@ -10,10 +10,14 @@ from pathlib import PurePosixPath
 from codemods.code.nodes import walk
 from codemods.code.scopes import canonical
 from codemods.code.source import PythonFile
-from codemods.code.syntax import uses
+from codemods.code.syntax import (
+    is_bound,
+    uses,
+)
 from codemods.finding import Fix, Span
 from codemods.lightning.eras import era
 from codemods.lightning.facts import Facts
+from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.spelling import namespace_of
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
@@ -79,12 +83,11 @@ def _places(file: PythonFile) -> list[ast.alias | ast.expr]:
 
 def _refusal(file: PythonFile, facts: Facts, places: list[ast.alias | ast.expr]) -> str | None:
     """Why the name cannot be another one in the whole file."""
-    if any(map(_binds, walk(file.tree))) or any(isinstance(place, ast.Name) and _is_set(place) for place in places):
+    if any(map(_binds, walk(file.tree))) or any(isinstance(place, ast.Name) and is_bound(place) for place in places):
         return f"the file has something else of the name {OLD} or {NEW}"
     if any(isinstance(node, ast.Constant) and node.value == OLD for node in walk(file.tree)):
         return "the file spells its name as a text"
-    stem = PurePosixPath(file.path).stem
-    if stem == "__init__" or any(_takes(facts.open(path), stem) for path, _ in facts.holding(OLD) if path != file.path):
+    if PurePosixPath(file.path).stem == "__init__" or is_read_elsewhere(facts, file, OLD):
         return "another file may take it from this one"
     return None
 
@@ -95,20 +98,6 @@ def _binds(node: ast.AST) -> bool:
         return (node.asname or node.name) == NEW or (node.asname == OLD and node.name != OLD)
     names = getattr(node, "name", None), getattr(node, "arg", None)
     return not isinstance(node, ast.keyword) and any(name in (OLD, NEW) for name in names)
-
-
-def _is_set(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Load)
-
-
-def _takes(file: PythonFile | None, stem: str) -> bool:
-    """Whether a file imports the name from a module that is called so."""
-    return file is None or any(
-        isinstance(node, ast.ImportFrom)
-        and (node.module or "").rpartition(".")[2] == stem
-        and any(alias.name in (OLD, "*") for alias in node.names)
-        for node in file.imports
-    )
 
 
 _BEFORE = """\

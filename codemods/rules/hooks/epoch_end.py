@@ -13,6 +13,7 @@ from codemods.code.syntax import (
     Function,
     crowded_return,
     finally_leaves,
+    is_bound,
     is_plain,
     is_self_attribute,
     is_super_call,
@@ -294,14 +295,14 @@ def names_index(step: Function) -> bool:
 def reads_flat(hook: Function) -> bool:
     """Whether a hook takes each of its outputs for a dict, which a list of lists never served."""
     given = parameters(hook)[:1]
-    if any(_is_bound(node) for name in given for node in uses(hook, name)):
+    if any(is_bound(node) for name in given for node in uses(hook, name)):
         return False
     loops = [node for node in walk(hook) if isinstance(node, ast.For | ast.comprehension)]
     targets = [loop.target for loop in loops if isinstance(loop.iter, ast.Name) and loop.iter.id in given]
     items = {
         target.id
         for target in targets
-        if isinstance(target, ast.Name) and all(node in targets for node in uses(hook, target.id) if _is_bound(node))
+        if isinstance(target, ast.Name) and all(node in targets for node in uses(hook, target.id) if is_bound(node))
     }
     return any(
         isinstance(node, ast.Subscript)
@@ -311,10 +312,6 @@ def reads_flat(hook: Function) -> bool:
         and isinstance(node.slice.value, str)
         for node in walk(hook)
     )
-
-
-def _is_bound(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Load)
 
 
 def makes_in_init(item: ClassNode) -> bool:

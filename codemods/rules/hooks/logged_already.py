@@ -7,7 +7,13 @@ from collections.abc import Container
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, assigned_to, targets_of, uses
+from codemods.code.syntax import (
+    Function,
+    assigned_to,
+    is_bound,
+    targets_of,
+    uses,
+)
 from codemods.rules.hooks.dict_uses import DictUses
 from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.returned_logs import HOOKS, ReturnedLog, blocks_of, written_out
@@ -48,7 +54,7 @@ def _items(file: PythonFile, method: Function, before: list[ast.stmt], value: as
     it anew."""
     shown = DictUses(file, method)
     if isinstance(value, ast.Name) and len(assigned_to(method, value.id)) > 1:
-        own = [statement for statement in before if any(map(_is_stored, uses(statement, value.id)))]
+        own = [statement for statement in before if any(map(is_bound, uses(statement, value.id)))]
         if not own or not isinstance(own[-1], ast.Assign) or not _is_read_there_alone(method, value.id):
             return None
         value = own[-1].value
@@ -66,11 +72,7 @@ def _stay(before: list[ast.stmt], calls: Container[int], names: Container[str | 
         or any(isinstance(target, ast.Name) and target.id in names for target in targets_of(statement))
     )
     read = {each.id for value in values for each in walk(value) if isinstance(each, ast.Name)}
-    return not any(_is_stored(use) for statement in before[first:] for name in read for use in uses(statement, name))
-
-
-def _is_stored(use: ast.Name) -> bool:
-    return not isinstance(use.ctx, ast.Load)
+    return not any(is_bound(use) for statement in before[first:] for name in read for use in uses(statement, name))
 
 
 def _is_idle(value: ast.expr) -> bool:
@@ -90,8 +92,8 @@ def _is_read_there_alone(method: Function, name: str) -> bool:
         for key, value in zip(each.keys, each.values, strict=True)
         if isinstance(key, ast.Constant) and key.value in LOGGED
     }
-    read = [use for use in uses(method, name) if not _is_stored(use)]
-    stored = [use for use in uses(method, name) if _is_stored(use)]
+    read = [use for use in uses(method, name) if not is_bound(use)]
+    stored = [use for use in uses(method, name) if is_bound(use)]
     return len(stored) == len(assigned_to(method, name)) and all(id(use) in given for use in read)
 
 

@@ -13,6 +13,7 @@ from codemods.code.syntax import (
     assigned_to,
     crowded_return,
     finally_leaves,
+    is_bound,
     is_name,
     is_plain,
     is_self_attribute,
@@ -347,13 +348,9 @@ def _stays(value: ast.expr, between: list[ast.stmt]) -> bool:
     plain = not any(isinstance(each, ast.Call | ast.Attribute | ast.Subscript | ast.Await) for each in parts)
     read = {each.id for each in parts if isinstance(each, ast.Name)}
     stored = {
-        each.id for statement in between for each in walk(statement) if isinstance(each, ast.Name) and _is_bound(each)
+        each.id for statement in between for each in walk(statement) if isinstance(each, ast.Name) and is_bound(each)
     }
     return not between or (plain and not read & stored)
-
-
-def _is_bound(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Load)
 
 
 def blocks_of(method: Function) -> Iterator[list[ast.stmt]]:

@@ -11,6 +11,7 @@ from codemods.code.reaching import definitions
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import (
     Function,
+    is_bound,
     is_plain,
     may_return_none,
     mentions,
@@ -70,12 +71,8 @@ def lacking(item: ClassNode, stage: Stage) -> str | None:
     if method is None or not _is_taking(item, method) or not may_return_none(method):
         return None
     name = parameters(method)[0]
-    bound = any(isinstance(node, ast.Name) and node.id == name and _is_bound(node) for node in walk(method))
+    bound = any(isinstance(node, ast.Name) and node.id == name and is_bound(node) for node in walk(method))
     return None if bound or definitions(method, name) else name
-
-
-def _is_bound(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Load)
 
 
 def shown_ends(file: PythonFile, stages: tuple[Stage, ...]) -> frozenset[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
@@ -14,9 +13,6 @@ from codemods.lightning.facts import MODULE, Facts
 from codemods.rewrite.spelled import parsed
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.modules.attached import bound_by_relatives, may_be_alone
-
-if TYPE_CHECKING:
-    pass
 
 MESSAGE = "self.trainer raises an error since Lightning 1.7 if the module has no Trainer"
 WHY = "Its `_trainer` is None there, as self.trainer was; 2.x has no public name that tells it."

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
@@ -29,9 +29,6 @@ from codemods.rules.trainer.loop_members import LIMITS, LOOPS
 from codemods.rules.trainer.owners import Within, attributes_within, is_trainers, subclass_around
 from codemods.rules.trainer.saved_path import FOLDER, GIVEN, SAME, is_given, without_other
 from codemods.rules.trainer.schedulers import read_of_each
-
-if TYPE_CHECKING:
-    pass
 
 PRECISIONS: Mapping[Any, str] = {
     16: "16-mixed",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
@@ -19,9 +18,6 @@ from codemods.rewrite.spelled import parsed
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.trainer.lit120 import UNCERTAIN
 from codemods.rules.trainer.owners import Within, attributes_within, is_trainers
-
-if TYPE_CHECKING:
-    pass
 
 TRAIN = "train_dataloader"
 LISTS = ("val_dataloaders", "test_dataloaders", "predict_dataloaders")
