@@ -4,7 +4,8 @@ Read in `Requires-Dist` of the wheels of pytorch-lightning 1.4.9 to 2.6.6 and of
 they ask for (tensorboard 2.2 to 2.21, fsspec 2021.5 to 2024.2). The columns `pytorch-lightning` and `lightning` are
 the first release of each without it (empty: it never had it), `uses` the names that show that code needs it,
 `served_by` other distributions that bring it, or the same. With `any_release` it is Lightning itself that stops without
-it, so it does not matter which release a project comes from.
+it, so it does not matter which release a project comes from. `needed_by` are releases of something else that need it
+(of torchmetrics 0.7.0 to 1.2.0 were imported, and trained with, beside Lightning 2.6.6).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class TransitiveDistribution:
     any_release: bool
     served_by: frozenset[str]
     why: str
+    needed_by: str = ""
 
 
 @cache
@@ -46,6 +48,7 @@ def brought() -> tuple[TransitiveDistribution, ...]:
                 bool(row["any_release"]),
                 frozenset((row["distribution"], *row["served_by"].split())),
                 row["why"],
+                row["needed_by"] or "",
             )
             for row in csv.DictReader(lines)
         )
@@ -58,6 +61,6 @@ def names() -> frozenset[str]:
 
 
 def spellings() -> tuple[bytes, ...]:
-    """What a manifest holds one of that names such a distribution."""
-    written = {row.ask.partition("<")[0] for row in brought()} | {"TensorBoard", "TensorFlow"}
-    return tuple(sorted(name.encode() for name in names() | written))
+    """What a manifest holds one of that names such a distribution, or what needs one."""
+    written = {text.partition("<")[0] for row in brought() for text in (row.ask, row.needed_by) if text}
+    return tuple(sorted(name.encode() for name in names() | written | {"TensorBoard", "TensorFlow"}))

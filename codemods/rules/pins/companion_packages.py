@@ -7,11 +7,12 @@ there is no way to have both. One that merely keeps Lightning back is left to a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from codemods.lightning.pins.brought import brought
 from codemods.lightning.pins.built import PYTHON, built
 from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, MinorRelease, minor_of
 from codemods.lightning.pins.pin import LIGHTNING, Pin
@@ -79,7 +80,7 @@ def _of_group(
         elif pin.name in built() and pin.requirement and pin.language != "conda":
             found = _of_built(pin, own, area, left or [newest], target, used)
         elif pin.name == "setuptools" and pin.requirement:
-            found = _of_setuptools(pin, left or [newest], target)
+            found = _of_setuptools(pin, area, left or [newest], target)
         else:
             continue
         if found:
@@ -252,9 +253,24 @@ def _of_built(
     return PinVerdict(message, "safe", reason, wanted, stops=True)
 
 
-def _of_setuptools(pin: Pin, left: list[MinorRelease], target: str) -> PinVerdict | None:
-    if not all(minor.resources for minor in left) or not admits(pin.meant, "82.0.0", pin.language) or pin.problem:
+def held_below(needed_by: str, pins: Sequence[Pin], target: str) -> list[Pin]:
+    """The requirements on some old releases (`torchmetrics<1`), where none of them has to leave these for the target,
+    nor admits a newer one."""
+    name, _, limit = needed_by.partition("<")
+    floor = minor_of(target).beside[name].floor
+    stated = [pin for pin in pins if pin.name == name and pin.specifier.strip(" *") and pin.problem != "locked"]
+    stays = all(admits_from(pin.meant, floor, pin.language) for pin in stated)
+    return stated if stays and not any(admits_from(pin.meant, limit, pin.language) for pin in stated) else []
+
+
+def _of_setuptools(pin: Pin, area: Area, left: list[MinorRelease], target: str) -> PinVerdict | None:
+    if not admits(pin.meant, "82.0.0", pin.language) or pin.problem:
+        return None
+    row = next(row for row in brought() if row.name == "setuptools" and row.needed_by)
+    held = held_below(row.needed_by, area.pins, target)
+    who = f"Lightning {target}" if all(minor.resources for minor in left) else f"`{shown(held[0])}`" if held else ""
+    if not who:
         return None
     wanted = f"{pin.specifier},<82" if pin.specifier.strip(" *") else "<82"
-    reason = f"Lightning {target} imports pkg_resources, which setuptools 82 removed: it becomes {wanted}"
-    return PinVerdict(f"`{shown(pin)}` allows what Lightning {target} does not import with", "safe", reason, wanted)
+    reason = f"{who} imports pkg_resources, which setuptools 82 removed: it becomes {wanted}"
+    return PinVerdict(f"`{shown(pin)}` allows what {who} does not import with", "safe", reason, wanted)

@@ -12,12 +12,14 @@ from packaging.version import Version
 from codemods.code.source import PythonFile, TextFile
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.brought import BY_EXTRAS, EXTRAS, TransitiveDistribution, brought, spellings
+from codemods.lightning.pins.compat import minor_of
 from codemods.lightning.pins.manifest import INSTALLS, manifest_kind, read_pins
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of, home_of, nearest
 from codemods.lightning.pins.specifier import Language, admits, admits_from, releases
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule
+from codemods.rules.pins.companion_packages import held_below
 from codemods.rules.pins.conflicts import MAIN
 from codemods.rules.pins.lightning import advice_of, fitting, is_dead
 from codemods.rules.pins.needed import EXPERIMENT, FeatureUse, mentions, of_row, other_logger
@@ -76,6 +78,8 @@ def _lacking(
         return []
     if _is_named(row, pin, own, area):
         return []
+    if row.needed_by:
+        return _needing(row, own, area, facts)
     homes = {home_of(path, facts) for path, item in base.items() if _states(item) and item.kind not in INSTALLS}
     found = (use for use in of_row(row, facts) if len(homes) < 2 or nearest(use.path, homes) == area.home)
     return [
@@ -84,6 +88,22 @@ def _lacking(
         if is_for(area.home, use.path, facts)
         and not has_its_own(use, row, area.home, base, facts)
         and not _elsewhere(use, own, pin, area)
+    ]
+
+
+def _needing(row: TransitiveDistribution, own: Manifest, area: Area, facts: Facts) -> list[FeatureUse]:
+    """The requirements on releases that need a distribution, where all of these stay so old on the target."""
+    if minor_of(facts.target).resources:  # Lightning itself needs it then, which PIN001 says
+        return []
+    manifests = {item.path: item for item in (*area.manifests, own)}
+    held = held_below(row.needed_by, [pin for item in manifests.values() for pin in item.pins], facts.target)
+    return [
+        FeatureUse(
+            path, facts.sources[path].data.decode("utf-8", "replace").count("\n", 0, pin.place) + 1, row.needed_by
+        )
+        for path, item in sorted(manifests.items())
+        for pin in item.pins
+        if pin in held
     ]
 
 

@@ -238,6 +238,38 @@ def test_an_ignored_requirement_is_left() -> None:
     assert after("requirements.txt", text) == text
 
 
+@pytest.mark.parametrize("metrics", ["==0.7.3", "==0.9.1", "==0.11.4", "<1", "<=0.11.4", "~=0.9.0", ">=0.9,<0.12"])
+def test_a_torchmetrics_that_stays_old_needs_pkg_resources(metrics: str) -> None:
+    text = f"pytorch-lightning==1.6.0\ntorchmetrics{metrics}\n"
+    assert after("requirements.txt", text, OLD) == f"pytorch-lightning==2.6.6\nsetuptools<82\ntorchmetrics{metrics}\n"
+
+
+@pytest.mark.parametrize("metrics", ["", ">=0.7", "==1.0.3", "<=1.2", "==0.5.1", "==0.6.2"])
+def test_a_newer_torchmetrics_or_one_that_moves_does_without(metrics: str) -> None:
+    assert "setuptools" not in after("requirements.txt", f"pytorch-lightning==1.6.0\ntorchmetrics{metrics}\n", OLD)
+
+
+def test_setuptools_that_is_asked_for_stays_old_enough_for_an_old_torchmetrics() -> None:
+    text = "pytorch-lightning==1.6.0\ntorchmetrics==0.9.1\nsetuptools{}\n"
+    for before, wanted in (("", "<82"), (">=60", ">=60,<82"), ("==59.5.0", "==59.5.0"), ("<82", "<82")):
+        made_of = after("requirements.txt", text.format(before), OLD)
+        assert made_of == text.format(wanted).replace("1.6.0", "2.6.6")
+
+
+def test_a_list_of_a_whole_environment_is_made_anew_with_another_torchmetrics() -> None:
+    names = "absl-py aiohttp attrs certifi click filelock idna jinja2 markdown numpy pillow protobuf six tqdm urllib3"
+    frozen = "".join(f"{name}==1.{number}.0\n" for number, name in enumerate(names.split()))
+    text = f"{frozen}pytorch-lightning==1.6.0\ntorchmetrics==0.9.1\n"
+    assert after("requirements.txt", text, OLD) == text
+    assert not any("setuptools" in item.message for item in told({"requirements.txt": text, "train.py": OLD}))
+
+
+def test_an_old_torchmetrics_of_another_manifest_counts() -> None:
+    before = '[project]\nname = "a"\ndependencies = ["pytorch-lightning==1.8.0"]\n'
+    made_of = after("pyproject.toml", before, OLD, **{"requirements.txt": "torchmetrics==0.11.4\n"})
+    assert '"setuptools<82"' in made_of
+
+
 def test_the_target_brings_none_of_the_table() -> None:
     """What is installed here says so itself: a row that comes back would be written for nothing."""
     for name in ("pytorch-lightning", "lightning"):
