@@ -302,6 +302,8 @@ def _wanted(
     looks: dict[str, Looked] = {}
     for path in sorted(known.present):
         calls, said = rule.code in known.present[path], known.by_unit.get((rule.code, path), [])
+        if calls and not said and path in changed:
+            continue  # what others made there for it to rewrite, the look at the result finds, and it comes late
         if calls and path not in changed and _is_settled(said):
             draft.seen[rule.code, path] = said
         elif calls or (path in changed and _wakes(rule, path, draft, known.facts)):

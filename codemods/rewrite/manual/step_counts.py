@@ -30,9 +30,7 @@ class StepCountUses:
 
 def askers(facts: Facts, own: tuple[ClassFact, ...]) -> StepCountUses:
     """Who asks for the steps of `own`: the class that gets a loop, and those below it."""
-    words = [word for word in COUNTS if word != COUNT.encode()]
-    limits = {path for word in words for path in facts.mentions.get(word, ()) if not _is_none(facts, path, word)}
-    otherwise = {path for path in limits if facts.kinds.get(path) in SETTINGS}
+    otherwise = {path for path in _limits(facts) if facts.kinds.get(path) in SETTINGS}
     module = False
     for path in facts.mentions.get(COUNT.encode(), ()):
         file = facts.open(path)
@@ -44,6 +42,16 @@ def askers(facts: Facts, own: tuple[ClassFact, ...]) -> StepCountUses:
         if "other" in ways:
             otherwise.add(path)
     return StepCountUses(module, min(otherwise, default=None))
+
+
+def _limits(facts: Facts) -> frozenset[str]:
+    """The files that limit steps by a number."""
+    if "step limits" not in facts.of_sources:
+        words = [word for word in COUNTS if word != COUNT.encode()]
+        limits = {path for word in words for path in facts.mentions.get(word, ()) if not _is_none(facts, path, word)}
+        facts.of_sources["step limits"] = frozenset(limits)
+    found: frozenset[str] = facts.of_sources["step limits"]
+    return found
 
 
 def _is_none(facts: Facts, path: str, word: bytes) -> bool:
