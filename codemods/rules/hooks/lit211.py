@@ -17,7 +17,7 @@ from codemods.finding import Fix
 from codemods.lightning.calls_by_name import asked_otherwise, methods_around, of_base
 from codemods.lightning.class_family import definitions, family
 from codemods.lightning.eras import era
-from codemods.lightning.facts import CALLBACK, MODULE, ClassFact, Facts
+from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.rewrite.advice import head
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.hooks.bar_items import HOOKS as BAR_HOOKS
@@ -25,7 +25,7 @@ from codemods.rules.hooks.bar_items import left_out
 from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, without_the_batch
 from codemods.rules.hooks.certain import TOLD, told_of_training_alone, why_certain
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
-from codemods.rules.hooks.every_epoch_end import EPOCH_END, at_each_stage
+from codemods.rules.hooks.every_epoch_end import EPOCH_END, EPOCH_START, at_each_stage
 from codemods.rules.hooks.inherited_step_end import ending_with, inherited_ends, steps_below
 from codemods.rules.hooks.lightnings_callbacks import hidden
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, RemovedHook
@@ -247,7 +247,7 @@ def _match(
     if not hook.new:
         return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
     unit = f"{file.path}:{item.qualname}"
-    if name == EPOCH_END and kind == MODULE and (found := at_each_stage(facts, fact, item)):
+    if name in (EPOCH_START, EPOCH_END) and (found := at_each_stage(facts, fact, item, name, kind)):
         return Match(file.head(method), message, found.level, found.reason, row, found.edits, unit=unit)
     refusal = _refusal(facts, fact, item, name, method, hook, kind) or _asked(file, facts, name)
     if refusal:
@@ -420,7 +420,8 @@ RULE = Rule(
         "later, safely where nothing of the project tells the two points apart), and a step calls its own "
         "*_step_end or the one of a class above, unsafely where a precision is set, since autocast now spans "
         "both, or DataParallel, which "
-        "is gone; on_epoch_end of a module with a hook for the end of each of its stages is called by these; where "
+        "is gone; on_epoch_start and on_epoch_end are called by the hooks of the stages where the project's "
+        "Lightning called them in each; where "
         "it joins what DataParallel's copies returned, where it ran more "
         "often than that one, as on_epoch_end did in a class that is "
         "evaluated too, or has no equivalent, the choice is yours. Where the project asks "

@@ -56,8 +56,7 @@ OTHER = "class Late(Callback):\n    def on_train_epoch_start(self, trainer, pl_m
 @pytest.mark.parametrize("text", [CLASS + STEP + EVALUATED + COUNT.replace("_end", "_start"), WATCH])
 @pytest.mark.parametrize(
     ("pin", "level"),
-    [("==1.0.8", "safe"), ("<1.2,>=0.7", "safe"), ("==0.9.0", "safe"), ("==1.2.0", "unsafe"), (">=1.0", "unsafe"),
-     ("", "unsafe")],
+    [("==1.0.8", "safe"), ("<1.2,>=0.7", "safe"), ("==0.9.0", "safe"), (">=1.0", "unsafe"), ("", "unsafe")],
 )  # fmt: skip
 def test_a_lightning_that_told_of_training_alone_called_the_start_at_the_same_point(
     text: str, pin: str, level: str
@@ -66,6 +65,13 @@ def test_a_lightning_that_told_of_training_alone_called_the_start_at_the_same_po
     assert levels(text, pins) == {level}
     assert levels(text, pins, other=HEAD + OTHER) == {"unsafe"}
     assert levels(text.replace("_start", "_end"), pins) == {"unsafe"}
+
+
+def test_a_lightning_that_told_of_every_stage_is_told_by_module_and_callback_otherwise() -> None:
+    started = CLASS + STEP + EVALUATED + COUNT.replace("_end", "_start")
+    assert levels(started, ("pytorch-lightning==1.2.0",)) == {"safe"}
+    assert levels(WATCH, ("pytorch-lightning==1.2.0",)) == {"unsafe"}
+    assert levels(started, ("pytorch-lightning==1.2.0",), other=HEAD + OTHER) == {"unsafe"}
 
 
 def test_is_called_once_an_epoch() -> None:

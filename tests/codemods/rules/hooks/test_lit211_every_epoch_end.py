@@ -1,4 +1,4 @@
-"""LIT211: on_epoch_end of modules that have the hooks of their stages too."""
+"""LIT211: on_epoch_start and on_epoch_end, called by the hooks of the stages."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ class Model(LightningModule):
 """
 CALL = "        self.on_epoch_end()\n"
 PINNED = ("pytorch-lightning>=1.4,<1.8",)
+SHOWING = """
+    def show(self):
+        print(self.lr_schedulers())
+"""
 
 
 def made(text: str, pins: tuple[str, ...] = PINNED, unsafe: bool = False, **files: str) -> tuple[list[str], str]:
@@ -76,6 +80,103 @@ def test_metrics_that_are_logged_make_it_unsafe() -> None:
     assert made(logging)[0] == ["unsafe"]
 
 
+BARE = MODULE.replace("    def on_train_epoch_end(self):", "    def first(self):").replace(
+    "    def on_validation_epoch_end(self):", "    def second(self):"
+)
+HOOKS = """
+    def on_train_epoch_end(self):
+        self.on_epoch_end()
+
+    def on_validation_epoch_end(self):
+        self.on_epoch_end()
+"""
+
+
+def test_a_module_without_the_hooks_gets_those_of_the_stages_that_it_has() -> None:
+    assert made(BARE) == (["safe"], BARE + HOOKS)
+    assert made(BARE + HOOKS) == ([], BARE + HOOKS)
+    started = BARE.replace("on_epoch_end", "on_epoch_start")
+    assert made(started) == (["safe"], started + HOOKS.replace("_end", "_start"))
+
+
+def test_a_start_runs_before_what_a_hook_does() -> None:
+    text = MODULE.replace("_epoch_end", "_epoch_start")
+    text = text.replace("            self.seen.append(name)\n", "            return\n")
+    levels, after = made(text, unsafe=True)
+    assert levels == ["unsafe"]
+    assert '_start(self):\n        self.on_epoch_start()\n        self.seen.append("train")' in after
+    assert "_start(self):\n        self.on_epoch_start()\n        for name in" in after
+
+
+@pytest.mark.parametrize(
+    ("text", "pins"),
+    [
+        (BARE, ("pytorch-lightning>=1.2,<1.8",)),
+        (BARE.replace('"any"', "self.trainer.global_step"), PINNED),
+        (BARE.replace('"any"', "self.optimizers().param_groups[0]"), PINNED),
+        (BARE.replace('self.seen.append("any")', "self.show()") + SHOWING, PINNED),
+        (BARE, ("pytorch-lightning==1.8.6",)),
+        (BARE, ("pytorch-lightning==1.1.8",)),
+        (BARE, ()),
+    ],
+    ids=["validated behind it", "step", "rate", "rate by a helper", "asleep", "training alone", "open"],
+)
+def test_added_hooks_that_may_see_something_else_are_unsafe(text: str, pins: tuple[str, ...]) -> None:
+    assert made(text, pins) == (["unsafe"], text)
+
+
+CALLBACK = """\
+import torch
+from pytorch_lightning import Callback
+
+
+class Show(Callback):
+    @torch.no_grad()
+    def on_epoch_end(self, trainer, module):
+        module.seen.append("any")
+
+    def on_test_epoch_end(self, trainer, net):
+        net.seen.append("test")
+"""
+CALLED = """
+    def on_train_epoch_end(self, trainer, pl_module):
+        self.on_epoch_end(trainer, pl_module)
+
+    def on_validation_epoch_end(self, trainer, pl_module):
+        self.on_epoch_end(trainer, pl_module)
+"""
+
+
+def test_a_callback_gets_the_hooks_of_all_stages() -> None:
+    wanted = CALLBACK.replace('append("any")\n', f'append("any")\n{CALLED}')
+    wanted = wanted.replace('append("test")\n', 'append("test")\n        self.on_epoch_end(trainer, net)\n')
+    assert made(CALLBACK) == (["unsafe"], CALLBACK)
+    assert made(CALLBACK, unsafe=True)[1] == wanted
+    assert made(wanted) == ([], wanted)
+
+
+@pytest.mark.parametrize("pins", [(), ("pytorch-lightning==1.1.8",)])
+def test_a_callback_that_may_have_run_in_training_alone_is_renamed(pins: tuple[str, ...]) -> None:
+    wanted = CALLBACK.replace("on_epoch_end", "on_train_epoch_end")
+    assert made(CALLBACK, pins, unsafe=True) == (["unsafe"], wanted)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("import Callback", "import Callback, EarlyStopping"),
+        ("    @torch.no_grad()\n", "    @torch.no_grad()\n    async "),
+        ("trainer, module)", "trainer, module, outputs)"),
+        ("(self, trainer, net)", "(self, *given)"),
+    ],
+    ids=["a base has them", "async", "takes more", "a hook takes any"],
+)
+def test_a_callback_that_is_left(old: str, new: str) -> None:
+    text = CALLBACK.replace(old, new).replace("async     def", "async def")
+    text = text.replace("(Callback)", "(EarlyStopping)") if "EarlyStopping" in new else text
+    assert "self.on_epoch_end(" not in made(text, unsafe=True)[1]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -84,11 +185,11 @@ def test_metrics_that_are_logged_make_it_unsafe() -> None:
             '        if self.seen:\n            return\n        self.seen = ["train"]\n',
         ),
         ('        self.seen.append("train")\n', "        raise RuntimeError\n"),
-        ("    def on_validation_epoch_end(self):", "    def other(self):"),
+        ("    def on_train_epoch_end(self):", "    def on_train_epoch_end(self, more=1):"),
         ("    def on_epoch_end(self):", "    def on_epoch_end(self, more=1):"),
         ('self.seen.append("any")', "super().on_epoch_end()"),
     ],
-    ids=["ends early", "never ends", "a stage without a hook", "takes more", "calls its base class"],
+    ids=["ends early", "never ends", "a hook takes more", "takes more", "calls its base class"],
 )
 def test_left(old: str, new: str) -> None:
     assert old in MODULE
@@ -124,8 +225,19 @@ def main():
 """
 
 
-def test_it_runs_behind_each_hook() -> None:
-    text = made(MODULE.replace("import LightningModule", "import LightningModule, Trainer") + RUN)[1]
-    done = train({"train.py": text}, script=None, module="train", function="main")
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        (MODULE, ["validation", "checked", "any", "train", "any"]),
+        (BARE, ["any", "any"]),
+        (BARE.replace("def on_epoch_end", "def other") + "\n\n" + CALLBACK.partition("\n\n\n")[2], ["any", "any"]),
+    ],
+    ids=["module", "without hooks", "callback"],
+)
+def test_it_runs_at_the_end_of_each_epoch(text: str, seen: list[str]) -> None:
+    imports = "import Callback, LightningModule, Trainer"
+    after = made(text.replace("import LightningModule", imports) + RUN, unsafe=True)[1]
+    given = after.replace("Trainer(", "Trainer(callbacks=[Show()], ") if "class Show" in after else after
+    done = train({"train.py": given}, script=None, module="train", function="main")
     assert done.failure is None, done.failure
-    assert done.returned == ["validation", "checked", "any", "train", "any"] * 2
+    assert done.returned == seen * 2
