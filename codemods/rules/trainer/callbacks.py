@@ -222,3 +222,10 @@ def _is_one(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call, kind
 def is_checkpoint(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> bool:
     """Whether a value is a ModelCheckpoint."""
     return is_callback(file, facts, call, node)
+
+
+def is_other_callback(file: PythonFile, facts: Facts, call: CallNode, node: ast.expr) -> bool:
+    """Whether a value is a callback of a known class that is no ModelCheckpoint."""
+    made = [node] if isinstance(node, ast.Call) else built(facts, file, call, node)
+    known = bool(made) and all(_is_of_callbacks(file, facts, call, item) for item in made)
+    return known and not any(_is_one(file, facts, call, item, CHECKPOINTS) for item in made)

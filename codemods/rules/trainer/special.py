@@ -14,15 +14,24 @@ from codemods.lightning.arguments import ArgumentRow
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import bound_to, kind_of
 from codemods.lightning.spelling import Spelled
-from codemods.lightning.versions import LIGHTNING, admits_below
+from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, is_open
 from codemods.rewrite.advice import brief
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.argument_words import advised
-from codemods.rules.trainer.callbacks import PRUNERS, STOPPERS, built, is_callback, is_checkpoint, spelled
+from codemods.rules.trainer.callbacks import (
+    PRUNERS,
+    STOPPERS,
+    built,
+    is_callback,
+    is_checkpoint,
+    is_other_callback,
+    spelled,
+)
 from codemods.rules.trainer.domains import is_plain, may_be_none
 from codemods.rules.trainer.prepared_data import said_by_the_objects
 from codemods.rules.trainer.refused import refused
 
+NO_OWN = "up to 1.3 None meant no checkpoint but those of the callbacks"
 Held = Literal["list", "optional", "one"]
 
 
@@ -73,11 +82,28 @@ def _checkpoint(
             "safe", row.reason, (("enable_checkpointing", f"bool({text})"),), f"*([{text}] if {text} else [])"
         )
     if literal(value) == (True, None):
-        return "None meant no checkpoints in some releases and the default in others; write enable_checkpointing="
+        return _unset_checkpoint(file, facts, call)
     return (
         "fixer cannot tell whether it is a ModelCheckpoint; give one among "
         "the callbacks, or enable_checkpointing=True or False"
     )
+
+
+def _unset_checkpoint(file: PythonFile, facts: Facts, call: CallNode) -> ArgumentOutcome | str:
+    """None, which meant no checkpoints but those of the callbacks up to 1.3, and was the default in 1.5 and 1.6."""
+    given = keywords(call.node).get("callbacks")
+    elements = given.elts if isinstance(given, ast.List) else []
+    if any(is_checkpoint(file, facts, call, each) for each in elements):
+        return ArgumentOutcome("safe", "a ModelCheckpoint among the callbacks is all that there is, with or without it")
+    known = not is_open(facts, LIGHTNING)
+    if known and not admits_below(facts, LIGHTNING, "1.5"):
+        return ArgumentOutcome("safe", "it was the default")
+    others = isinstance(given, ast.List) and all(is_other_callback(file, facts, call, each) for each in elements)
+    if not (others or given is None or literal(given) == (True, None)):
+        return f"{NO_OWN}; write enable_checkpointing=False, unless there is a ModelCheckpoint among the callbacks"
+    before = known and not admits_from(facts, LIGHTNING, "1.5")
+    reason = NO_OWN if before else f"{NO_OWN}, which fixer assumes to be meant; in 1.5 and 1.6 it was the default"
+    return ArgumentOutcome("safe" if before else "unsafe", reason, (("enable_checkpointing", "False"),))
 
 
 def _is_one_or_off(values: Sequence[ast.expr], is_made: Callable[[ast.expr], bool], off: tuple[object, ...]) -> bool:

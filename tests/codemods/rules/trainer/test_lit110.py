@@ -149,7 +149,7 @@ def test_only_with_unsafe_fixes(before: str) -> None:
         ("Trainer(show_progress_bar=False, **dict(enable_progress_bar=True))", "comes by `**` too"),
         ("Trainer(weights_summary=find())", "ModelSummary"),
         ("Trainer(stochastic_weight_avg=True)", "swa_lrs"),
-        ("Trainer(checkpoint_callback=None)", "some releases"),
+        ("Trainer(checkpoint_callback=None, callbacks=given)", "unless there is a ModelCheckpoint"),
         ("Trainer(checkpoint_callback=thing)", "whether it is a ModelCheckpoint"),
         ("Trainer(weights_save_path=p)", "dirpath"),
         ("Trainer(prepare_data_per_node=False)", "prepare_data_per_node"),
