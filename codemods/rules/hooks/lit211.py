@@ -24,6 +24,7 @@ from codemods.rules.hooks.bar_items import HOOKS as BAR_HOOKS
 from codemods.rules.hooks.bar_items import left_out
 from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, without_the_batch
 from codemods.rules.hooks.certain import TOLD, told_of_training_alone, why_certain
+from codemods.rules.hooks.data_state import REASON, giving_state, has_other_state
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
 from codemods.rules.hooks.every_epoch_end import EPOCH_END, EPOCH_START, at_each_stage
 from codemods.rules.hooks.inherited_step_end import ending_with, inherited_ends, steps_below
@@ -59,12 +60,14 @@ BAR = "It only left {} out of the progress bar, which shows it again."
 LEAVES = " 1.x called it after the autocast region of the step, which it leaves for that."
 ALIKE = "It ran for training batches alone, next to the hook that takes its place, and nothing tells the two apart."
 COUNTING = f"{ALIKE.rstrip('.')} but global_step, which holds the batch already since 1.6: it is taken out."
+RELATED = {EPOCH_START, EPOCH_END, *DATA_HOOKS}
+"""Hooks of which the classes above and below have a say, whatever file they stand in."""
 STEP_ENDS = {stage.step_end: stage for stage in STAGES}
 
 
 @dataclass(frozen=True)
 class _Ends:
-    """The names of a file's classes with a `*_step_end` or `on_epoch_end`, which `Class.step_end` always give
+    """The names of a file's classes with a `*_step_end` or a related hook, which `Class.step_end` always give
     something, and which are called by a step of their own class once that is rewritten."""
 
     classes: tuple[str, ...]
@@ -74,7 +77,7 @@ class _Ends:
 
 def _collect(file: PythonFile) -> _Ends | None:
     ending = [(item, stage) for item in file.classes for stage in STAGES if stage.step_end in item.methods]
-    classes = [item.node.name for item in file.classes if EPOCH_END in item.methods]
+    classes = [item.node.name for item in file.classes if RELATED & item.methods.keys()]
     if not ending and not classes:
         return None
     called = {f"{item.qualname}.{stage.step_end}" for item, stage in ending if own_refusal(file, item, stage) is None}
@@ -244,6 +247,11 @@ def _match(
     if name in BAR_HOOKS and len(item.node.body) > 1 and (items := left_out(method)):
         reason = f"{BAR.format(' and '.join(items))} {hook.reason}."
         return Match(file.head(method), message, "unsafe", reason, row, (NodeEdit(method, gone),))
+    if kind == DATA:
+        if refusal := has_other_state(file, facts, fact, item):
+            return Match(file.head(method), message, "manual", f"Not rewritten: {refusal}. {hook.reason}.", row)
+        edit = NodeEdit(method, partial(giving_state, name=name))
+        return Match(file.head(method), message, "unsafe", REASON, row, (edit,), unit=f"{file.path}:{item.qualname}")
     if not hook.new:
         return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
     unit = f"{file.path}:{item.qualname}"
