@@ -31,7 +31,7 @@ from codemods.rules.keywords.kept_best import LOGGED, NEWEST, kept_best
 from codemods.rules.keywords.other_values import said_otherwise
 from codemods.rules.keywords.periods import shift
 from codemods.rules.keywords.positions import PROFILERS, SUMMARY, by_position
-from codemods.rules.keywords.prefix import prefixed
+from codemods.rules.keywords.prefix import dash_behind, prefixed
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -234,7 +234,10 @@ def _match(
     ):
         path = path if "prefix" in given else with_default_name(facts, path)
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=path.new))
-        return Match(file.span(keyword), message, path.level, path.reason, row.row, (edit,), path.imports)
+        level, reason = path.level, path.reason
+        if "prefix" in given and literal(given["prefix"].value) != (True, "") and dash_behind(facts, given, "")[1]:
+            level, reason = "unsafe", f"{reason} It is rewritten with its prefix, which tells no more of the release."
+        return Match(file.span(keyword), message, level, reason, row.row, (edit,), path.imports)
     if other := said_otherwise(file, row, keyword.value, given):
         edit = NodeEdit(call.node, partial(replaced, name=str(keyword.arg), new=other.new))
         return Match(file.span(keyword), message, other.level, other.reason, row.row, (edit,))

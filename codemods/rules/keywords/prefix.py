@@ -1,17 +1,18 @@
-"""`ModelCheckpoint(prefix=...)`, which stood before the name of each file, with a dash behind it.
+"""`ModelCheckpoint(prefix=...)`, which stood before the name of each file, with a dash behind it since 0.10.
 
-Read in 0.10.0, 1.0.8 and 1.2.10: the prefix is not formatted, and `last` had it too.
+Read in 0.7.6, 0.9.0, 0.10.0, 1.0.8 and 1.2.10: the prefix is not formatted, and `last` had it too.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, is_open
 from codemods.rules.keywords.filepath import FilepathKeywords, parted
 
 JOINED = "The name of the files begins with it"
@@ -19,6 +20,11 @@ LAST = "; that of the last one, which is named by CHECKPOINT_NAME_LAST, does no 
 UNTOLD = "; the rest is what is written by default since 1.1, before without the step"
 TAKEN = "; fixer assumes that it is text without braces"
 FULL = "; fixer assumes that it is text without braces, and not empty"
+DASHED = "; fixer assumes a Lightning from 0.10 on, which puts a dash behind it"
+UNDASHED = "; fixer assumes a Lightning before 0.10, which puts no dash behind it, since it ends in one"
+LATER = ("dirpath", "filename")
+"""Arguments that only a Lightning has that puts a dash there."""
+ENDS = ("-", "_")
 DEFAULT = '"{epoch}-{step}"'
 FILEPATH = "filepath"
 FIRM = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.JoinedStr)
@@ -54,22 +60,31 @@ def prefixed(
         return None
     last = "save_last" in given and literal(given["save_last"].value)[1] not in (None, False)
     quote = name.text[0] if name.plain else '"'
-    reason = f"{JOINED}{LAST if last else ''}{'' if name.told else UNTOLD}"
+    dash, assumed = dash_behind(facts, given, prefix if known else "")
+    reason = f"{JOINED}{LAST if last else ''}{'' if name.told else UNTOLD}{assumed}"
     if known and not {"{", "}", "\\", "\n", *_QUOTES} & {*prefix}:
-        text = f"{quote}{prefix}-{name.text[1:]}" if name.plain else f"{quote}{prefix}-{quote} + {name.added}"
-        level: Fix = "safe" if name.told and name.certain and not last else "unsafe"
-        return FilepathKeywords(
-            (("filename", text),), "unsafe" if "unsafe" in (level, name.level) else level, f"{reason}."
-        )
+        begun = f"{quote}{prefix}{dash}"
+        text = f"{begun}{name.text[1:]}" if name.plain else f"{begun}{quote} + {name.added}"
+        certain = name.told and name.certain and not last and not assumed and name.level == "safe"
+        return FilepathKeywords((("filename", text),), "safe" if certain else "unsafe", f"{reason}.")
     if known or not isinstance(value, ast.JoinedStr | ast.Name | ast.Attribute | ast.Subscript | ast.Call):
         return None
-    own, dash = file.source_of(value), f"{quote}-{quote}"
+    own, dashed = file.source_of(value), f"{quote}{dash}{quote}"
     if isinstance(value, ast.JoinedStr | ast.Call):
-        rest = f"{quote}-{name.text[1:]}" if name.plain else f"{dash} + {name.added}"
+        rest = f"{quote}{dash}{name.text[1:]}" if name.plain else f"{dashed} + {name.added}" if dash else name.added
         taken = FULL if isinstance(value, ast.Call) else TAKEN
         return FilepathKeywords((("filename", f"{own} + {rest}"),), "unsafe", f"{reason}{taken}.")
-    text = f"({own} + {dash} if {own} else {quote * 2}) + {name.added}"  # None and "" put nothing before the name
-    return FilepathKeywords((("filename", text),), "unsafe", f"{reason}{TAKEN}.")
+    begun = f"{own} + {dashed} if {own} else {quote * 2}" if dash else f"{own} or {quote * 2}"
+    return FilepathKeywords((("filename", f"({begun}) + {name.added}"),), "unsafe", f"{reason}{TAKEN}.")  # None is ""
+
+
+def dash_behind(facts: Facts, given: Container[str], prefix: str) -> tuple[str, str]:
+    """What stood behind the prefix, and what is assumed of the release for it."""
+    if any(name in given for name in LATER) or not admits_below(facts, LIGHTNING, "0.10"):
+        return "-", ""
+    if not is_open(facts, LIGHTNING) and not admits_from(facts, LIGHTNING, "0.10"):
+        return "", ""
+    return ("", UNDASHED) if prefix.endswith(ENDS) else ("-", DASHED)
 
 
 def _name(facts: Facts, file: PythonFile, call: CallNode, given: Mapping[str, ast.keyword]) -> FileName | None:

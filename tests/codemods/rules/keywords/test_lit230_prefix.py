@@ -52,7 +52,7 @@ def made(call: str) -> tuple[str, str]:
         (
             'ModelCheckpoint(prefix="b", filepath="out/{epoch}")',
             'ModelCheckpoint(dirpath="out", filename="b-{epoch}")',
-            "safe",
+            "unsafe",
         ),
         ("ModelCheckpoint(filename=r'{epoch}', prefix='b')", "ModelCheckpoint(filename=\"b-\" + r'{epoch}')", "safe"),
         (
@@ -73,7 +73,7 @@ def made(call: str) -> tuple[str, str]:
         (
             'ModelCheckpoint(filepath="out/{epoch}", prefix="b")',
             'ModelCheckpoint(dirpath="out", filename="b-{epoch}")',
-            "safe",
+            "unsafe",
         ),
         (
             "ModelCheckpoint(filepath=os.getcwd(), prefix=find())",
@@ -103,3 +103,50 @@ def test_the_newest_writes_that_name() -> None:
 )
 def test_left_to_a_person(call: str) -> None:
     assert made(call) == (call, "manual")
+
+
+def found(arguments: str, pins: tuple[str, ...], unsafe: bool = True) -> tuple[set[str], str]:
+    """The levels of what is found of a call, and its arguments afterwards."""
+    text = f"{HEAD}save = ModelCheckpoint({arguments})\n"
+    done = run_rules({"a.py": text}, rule("LIT230"), unsafe=unsafe, pins=pins)
+    after = done.final().get("a.py", text.encode()).decode()
+    return {each.fix for each in done.findings}, after.partition("save = ModelCheckpoint(")[2][:-2]
+
+
+OLD, NEW, BOTH = ("pytorch-lightning==0.9.0",), ("pytorch-lightning>=0.10,<1.3",), ("pytorch-lightning>=0.8",)
+NAMED = 'filepath="out/{epoch}", prefix="b_"'
+
+
+@pytest.mark.parametrize(
+    ("pins", "level", "name"),
+    [
+        (OLD, "safe", "b_{epoch}"),
+        (NEW, "safe", "b_-{epoch}"),
+        (BOTH, "unsafe", "b_{epoch}"),
+        ((), "unsafe", "b_{epoch}"),
+    ],
+    ids=["0.9", "0.10", "both", "open"],
+)
+def test_a_dash_stands_behind_it_since_0_10(pins: tuple[str, ...], level: str, name: str) -> None:
+    after = f'dirpath="out", filename="{name}"'
+    assert found(NAMED, pins) == ({level}, after)
+    assert found(NAMED, pins, unsafe=False) == ({level}, after if level == "safe" else NAMED)
+
+
+@pytest.mark.parametrize("pins", [(), BOTH])
+def test_arguments_of_1_0_tell_the_release(pins: tuple[str, ...]) -> None:
+    assert found('dirpath="a", filename="m", prefix="b_"', pins) == ({"safe"}, 'dirpath="a", filename="b_-m"')
+    assert found('filepath="out/m", prefix="b"', pins) == ({"unsafe"}, 'dirpath="out", filename="b-m"')
+    assert found('filepath="out/{epoch}", prefix=""', pins) == ({"safe"}, 'dirpath="out", filename="{epoch}"')
+
+
+@pytest.mark.parametrize(
+    ("prefix", "name"),
+    [
+        ("name", '(name or "") + "{epoch}"'),
+        ("f'{name}'", "f'{name}' + \"{epoch}\""),
+        ("find()", 'find() + "{epoch}"'),
+    ],
+)
+def test_no_dash_behind_what_is_not_plain(prefix: str, name: str) -> None:
+    assert found(f'filepath="out/{{epoch}}", prefix={prefix}', OLD)[1] == f'dirpath="out", filename={name}'
