@@ -16,10 +16,11 @@ from codemods.lightning.calls import fitted_class
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.trainer_variables import is_trainer
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, reaches
-from codemods.rule import Example, Match, Rule, best_levels
+from codemods.rewrite.keywords import with_keyword
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.modules.own_checkpoints import LOADS, is_of_this_run
 
 CODE = "LIT226"
-LOADS = "load_from_checkpoint"
 LAST = ("validate", "test", "predict")
 RUNS = ("fit", *LAST)
 _SPELLED = re.compile(rf"\.[\s\\]*(?:{'|'.join((LOADS, *RUNS))})\b|(?<![.\w])getattr\(|\b(?:methodcaller|attrgetter)\(")
@@ -33,6 +34,10 @@ CALLED = ("args", "hparams", "opt", "opts", "cfg", "conf", "config")
 """What such arguments are called where nothing says what they are."""
 
 
+OWN = (
+    "{name} saves an argument that seems to be an object (save_hyperparameters); the file is trusted, since this run "
+    "has written it."
+)
 OLD = "loading a checkpoint from before Lightning 1.5 fails since Lightning 2.6 with torch 2.6"
 OLD_REASON = (
     "Not rewritten: it holds the classes of callbacks, which are not "
@@ -169,8 +174,13 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         ):
             name = _run_with(file, facts, call, saving)
         if name:
-            yield _match(file, call, name)
-        elif old and function.attr == LOADS and not isinstance(function.value, ast.Call):
+            yield _match(file, facts, call, name)
+        elif (
+            old
+            and function.attr == LOADS
+            and not isinstance(function.value, ast.Call)
+            and not is_of_this_run(file, facts, call)
+        ):
             yield Match(
                 file.span(call.node), OLD, "manual", OLD_REASON.format(_trusting(file, call.node)), "B08", stops=False
             )
@@ -241,8 +251,12 @@ def _resumes(call: CallNode, method: str) -> bool:
     return method in LAST and not call.node.args and not {"model", None} & given.keys()
 
 
-def _match(file: PythonFile, call: CallNode, name: str) -> Match:
+def _match(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Match:
     message = "loading a checkpoint that holds an object fails since Lightning 2.6 with torch 2.6"
+    if is_of_this_run(file, facts, call):
+        edit = NodeEdit(call.node, touches("arguments")(partial(with_keyword, name="weights_only", text="False")))
+        reason = OWN.format(name=name)
+        return Match(file.span(call.node), message, "safe", reason, "B08", (edit,), needs="2.6.0")
     reason = (
         f"Not rewritten: {name} saves an argument that seems to be an object (save_hyperparameters), which is not "
         f"loaded. If you trust the file, which can run code, write {_trusting(file, call.node)}."
@@ -268,20 +282,29 @@ class Model(LightningModule):
 
 model = Model.load_from_checkpoint("last.ckpt")
 """
+OWN_RUN = """\
+
+
+def main(args, trainer, saver):
+    trainer.fit(Model(args))
+    return Model.load_from_checkpoint(saver.best_model_path)
+"""
+WRITTEN = f"{HELD.rpartition('model = ')[0].rstrip()}\n{OWN_RUN}"
+TRUSTED = WRITTEN.replace("best_model_path)", "best_model_path, weights_only=False)")
 PLAINLY = HELD.replace("self, args", "self, width: int")
 
 RULE = Rule(
     code=CODE,
     name="checkpoint-objects",
-    summary="Loading checkpoints that hold objects is named: torch refuses them",
+    summary="Loading checkpoints that hold objects, which torch refuses",
     why=(
         "Since Lightning 2.6 (pull request 21072) torch decides how a checkpoint is loaded, since torch 2.6 with "
         "tensors and plain values alone: one that holds an argparse.Namespace among its hyperparameters fails with "
         "an UnpicklingError (breakage B08), and so does one of Lightning before 1.5, which holds the classes of "
-        "callbacks (run on 2.6.6). Whether a file is to be trusted is not in the code, so that nothing is "
-        "rewritten."
+        "callbacks (run on 2.6.6). Whether a file is to be trusted is not in the code, but for one that the run has "
+        "written itself, by a `fit` before it in the same function: nothing else is rewritten."
     ),
-    fix="manual",
+    fix="safe",
     versions="Lightning 2.6 and later",
     triggers=tuple(
         word.encode()
@@ -290,7 +313,7 @@ RULE = Rule(
     check=_check,
     collect=_collect,
     spelled=lambda text: _SPELLED.search(text) is not None,
-    examples=(Example(HELD, HELD), Example(PLAINLY, PLAINLY)),
-    rows=partial(best_levels, (("B08", "manual"), ("G21072", "manual"))),
+    examples=(Example(WRITTEN, TRUSTED), Example(HELD, HELD), Example(PLAINLY, PLAINLY)),
+    rows=partial(best_levels, (("B08", "safe"), ("G21072", "safe"))),
     references=("https://github.com/Lightning-AI/pytorch-lightning/pull/21072",),
 )

@@ -48,7 +48,6 @@ def test_what_lightning_does(Model: Any, args: object, fails: bool, tmp_path: Pa
 
 def lines(files: dict[str, str], target: str = "2.6.6", pins: tuple[str, ...] = ()) -> list[tuple[str, int]]:
     made = plan(sources(files), Options((rule("LIT226"),), target=target, pins=pins))
-    assert all(item.fix == "manual" for item in made.findings)
     return [(item.path, item.span.line) for item in made.findings]
 
 
@@ -198,3 +197,78 @@ def test_an_old_project_of_which_nothing_is_saved_is_looked_at() -> None:
     )
     made = plan(sources({"b.py": run}), Options((rule("LIT226"),), pins=("pytorch-lightning==1.2.0",)))
     assert made.findings == ()
+
+
+def after(text: str, unsafe: bool = False) -> tuple[list[str], str]:
+    """The levels of what is found in a file beside the model, and what becomes of it."""
+    given = {"a.py": HELD.rpartition("\nmodel = ")[0], "b.py": "from a import Model\n\n\n" + text}
+    done = plan(sources(given), Options((rule("LIT226"),), unsafe=unsafe))
+    made = done.final().get("b.py", given["b.py"].encode()).decode()
+    return [item.fix for item in done.findings], made.partition("\n\n\n")[2]
+
+
+TRUST = ", weights_only=False)"
+FITS = """\
+from pytorch_lightning import Trainer
+
+
+def main(saver, args, data, path):
+    trainer, other = Trainer(), Trainer()
+    trainer.fit(Model(args), data)
+    saved = saver.best_model_path
+"""
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "Model.load_from_checkpoint(saver.best_model_path)",
+        "Model.load_from_checkpoint(checkpoint_path=trainer.checkpoint_callback.last_model_path)",
+        "Model.load_from_checkpoint(saved, strict=False)",
+        "trainer.test(Model(args), ckpt_path='best')",
+        "trainer.test(Model(args), data, ckpt_path=saved)",
+        "trainer.validate(dataloaders=data)",
+        "trainer.test()",
+    ],
+)
+def test_what_the_run_has_written_itself_is_trusted(load: str) -> None:
+    trusting = load.replace("()", "(weights_only=False)") if load.endswith("()") else f"{load[:-1]}{TRUST}"
+    assert after(f"{FITS}    {load}\n") == (["safe"], f"{FITS}    {trusting}\n")
+    assert after(f"{FITS}    {trusting}\n") == ([], f"{FITS}    {trusting}\n")
+    none = FITS.replace("Trainer(), ", "Trainer(resume_from_checkpoint=None), ")
+    assert after(f"{none}    {load}\n")[0] == ["safe"]
+
+
+@pytest.mark.parametrize(
+    ("fits", "load"),
+    [
+        (FITS, "Model.load_from_checkpoint(path)"),
+        (FITS, "Model.load_from_checkpoint('best')"),
+        (FITS, "trainer.test(Model(args), ckpt_path='last')"),
+        (FITS, "trainer.test(Model(args), ckpt_path=path)"),
+        (FITS, "other.test(Model(args), ckpt_path='best')"),
+        (FITS, "Model.load_from_checkpoint(saver.best_model_path, **args)"),
+        (FITS.replace("data)", "data, ckpt_path=path)"), "Model.load_from_checkpoint(saved)"),
+        (FITS.replace("data)", "data, None, None, path)"), "Model.load_from_checkpoint(saved)"),
+        (FITS.replace("    trainer.fit", "    trainer.tune"), "Model.load_from_checkpoint(saved)"),
+        (FITS.replace("saved = ", "saved = path\n    if data:\n        saved = "), "Model.load_from_checkpoint(saved)"),
+        (FITS.replace("path):", "saved):").replace("    saved =", "    more ="), "Model.load_from_checkpoint(saved)"),
+        (FITS.replace("    trainer.fit", "    trainer.resume_from_checkpoint = path\n    trainer.fit"),
+         "Model.load_from_checkpoint(saved)"),
+        (f"{FITS}\n\ndef more(saver):\n", "Model.load_from_checkpoint(saver.best_model_path)"),
+    ],
+    ids=["path", "text", "last", "given", "other trainer", "spread", "resumed", "resumed by place", "no fit", "either",
+         "parameter", "resumed before", "another function"],
+)  # fmt: skip
+def test_what_another_may_have_written_is_left_to_a_person(fits: str, load: str) -> None:
+    levels, made = after(f"{fits}    {load}\n", unsafe=True)
+    assert set(levels) == {"manual"} and made == f"{fits}    {load}\n"
+
+
+def test_what_the_run_has_written_is_not_old() -> None:
+    text = f"{FITS}    Model.load_from_checkpoint(saved)\n".replace("Model(args)", "Model(1)")
+    plain = HELD.rpartition("\nmodel = ")[0].replace("args", "width: int")
+    found = lines({"a.py": plain, "b.py": "from a import Model\n" + text}, pins=("pytorch-lightning==1.4.9",))
+    assert found == []
+    other = "from a import Model\n" + text.replace("(saved)", "(path)")
+    assert len(lines({"a.py": plain, "b.py": other}, pins=("pytorch-lightning==1.4.9",))) == 1
