@@ -295,6 +295,14 @@ def is_made_frozen(node: ast.expr) -> bool:
     return False
 
 
+def is_last(body: list[ast.stmt], node: ast.stmt) -> bool:
+    """Whether nothing of a block is run behind a statement of it, a branch or a `with` at its end included."""
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return is_last(last.body, node) or (bool(last.orelse) and is_last(last.orelse, node))
+    return last is node or (isinstance(last, ast.With) and is_last(last.body, node))
+
+
 def always_leaves(body: list[ast.stmt]) -> bool:
     """Whether a block never runs on to what stands behind it: it ends in a `return` or `raise` on every way."""
     last = body[-1]

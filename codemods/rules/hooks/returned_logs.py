@@ -14,6 +14,7 @@ from codemods.code.syntax import (
     crowded_return,
     finally_leaves,
     is_bound,
+    is_last,
     is_name,
     is_plain,
     is_self_attribute,
@@ -225,7 +226,7 @@ def read_return(
         return f"{AGAIN[0]} reads `{min(again)}`, which it returns under `log` or `progress_bar`"
     called = node.value.id if isinstance(node.value, ast.Name) else None
     sure = sure and (log is None or bar is None or is_same_surely(shown, log, bar))
-    return ReturnedLog(node, called, tuple(calls), sure, hook, method.body[-1] is node, _spread(file, spread))
+    return ReturnedLog(node, called, tuple(calls), sure, hook, is_last(method.body, node), _spread(file, spread))
 
 
 def _spread(file: PythonFile, dicts: list[ast.expr]) -> tuple[str, ...]:

@@ -139,3 +139,38 @@ def test_a_dict_that_is_named_some_lines_before_is_logged_at_the_return() -> Non
 def test_one_that_may_be_another_by_then_is_left(old: str, new: str) -> None:
     assert old in BETWEEN
     assert refusals({"a.py": BETWEEN.replace(old, new)}, "LIT213")
+
+
+ENDS = """\
+from pytorch_lightning import LightningModule
+
+
+class Model(LightningModule):
+    def validation_epoch_end(self, outputs):
+        {}
+"""
+ONE, TWO = 'return {"log": {"a": 1}}', 'return {"log": {"b": 1}}'
+LOGS = ('self.log_dict({"a": 1})', 'self.log_dict({"b": 1})')
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("if self.a:\n            {}\n        else:\n            {}",
+         "if self.a:\n            {}\n        else:\n            {}"),
+        ("if self.a:\n            {}\n        elif self.b:\n            {}",
+         "if self.a:\n            {}\n        elif self.b:\n            {}"),
+        ("with self.a:\n            if self.b:\n                {}\n            else:\n                {}",
+         "with self.a:\n            if self.b:\n                {}\n            else:\n                {}"),
+        ("if self.a:\n            {}\n        {}", "if self.a:\n            {}\n            return\n        {}"),
+        ("if self.a:\n            {}\n        else:\n            print(1)\n        {}",
+         "if self.a:\n            {}\n            return\n        else:\n            print(1)\n        {}"),
+        ("for a in self.a:\n            {}\n        {}",
+         "for a in self.a:\n            {}\n            return\n        {}"),
+    ],
+    ids=["either", "either or none", "with", "early", "not the last", "loop"],
+)  # fmt: skip
+def test_nothing_returns_where_the_hook_ends(body: str, wanted: str) -> None:
+    text = ENDS.format(body.format(ONE, TWO))
+    after = rewritten({"a.py": text}, rule("LIT213"))["a.py"]
+    assert after == ENDS.format(wanted.format(*LOGS))
