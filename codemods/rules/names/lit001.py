@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from codemods.code.scopes import canonical
-from codemods.code.source import PythonFile
+from codemods.code.source import ClassNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, best_levels
@@ -38,16 +38,21 @@ IDLE_DECORATORS = ("pl.data_loader", "pl.core.decorators.data_loader", "pl.core.
 OTHERWISE_MADE = (".accelerators.CUDAAccelerator",)
 """New places of classes whose members are others since 1.6, as the strategies have what accelerators had."""
 DERIVED = "a class is made of it, and what it overrides and reads is the strategy's since 1.6"
+FORWARD_ALONE = (
+    "`{}` is made of it and has `forward` alone, as metrics had before 1.0; one has `update` and `compute` now, and "
+    "takes no name, so that such a class is a torch.nn.Module"
+)
 
 
 @dataclass(frozen=True)
 class LightningNames:
-    """The table of Lightning's names, for a release to move to, the uses of metrics in a file and the bases of its
-    classes."""
+    """The table of Lightning's names, for a release to move to, the uses of metrics in a file, the bases of its classes
+    and those of its classes that have `forward` alone, with the name of one."""
 
     target: tuple[int, ...]
     levels: Levels
     bases: frozenset[str] = frozenset()
+    forwarding: Mapping[str, str] = field(default_factory=dict)
 
     def covers(self, dotted: str) -> bool:
         return is_lightning(dotted)
@@ -73,6 +78,8 @@ class LightningNames:
     def sure(self, found: MovedName, dotted: str) -> MovedName:
         if canonical(dotted) in self.bases and found.new.endswith(OTHERWISE_MADE):
             return replace(found, refusal=DERIVED)
+        if found.new == "torchmetrics.Metric" and (name := self.forwarding.get(canonical(dotted))):
+            return replace(found, refusal=FORWARD_ALONE.format(name))
         return as_sure_as_used(found, self.levels, dotted)
 
     def reached(self, found: MovedName, dotted: str) -> MovedName:
@@ -102,9 +109,19 @@ def _told(namespace: str, entry: Gone) -> MovedName:
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if _present(file):
         target = tuple(int(part) for part in facts.target.split(".")[:2]) if facts.target else (2, 6)
-        bases = {dotted for item in file.classes for base in item.node.bases if (dotted := item.scope.resolve(base))}
-        names = LightningNames(target, use_levels(file, facts), frozenset(bases))
+        made = [(dotted, item) for item in file.classes for base in item.node.bases if (dotted := _base(item, base))]
+        forwarding = {dotted: item.node.name for dotted, item in made if _forwards_alone(item)}
+        names = LightningNames(target, use_levels(file, facts), frozenset(dict(made)), forwarding)
         yield from moved_names(file, facts, read_sites(file), names)
+
+
+def _base(item: ClassNode, base: ast.expr) -> str:
+    return canonical(item.scope.resolve(base) or "")
+
+
+def _forwards_alone(item: ClassNode) -> bool:
+    """Whether a class that would be a metric says what it computes as one did before 1.0."""
+    return "forward" in item.methods and "update" not in item.methods
 
 
 def _present(file: PythonFile) -> bool:
