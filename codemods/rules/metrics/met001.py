@@ -30,7 +30,8 @@ from codemods.rules.metrics.escaping_metrics import handed_on
 from codemods.rules.metrics.handed_up import ALWAYS_NOW, bases_around, handed_up
 from codemods.rules.metrics.metric_attributes import UNFED, feeds, method_of
 from codemods.rules.metrics.never_fed import LIKE_THE_OTHERS, beside
-from codemods.rules.metrics.prediction_kind import Method, MetricInput, ValueOrigin, fed, latest, stores
+from codemods.rules.metrics.prediction_kind import MetricInput, ValueOrigin, fed, latest, stores
+from codemods.rules.metrics.prediction_steps import Method
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import weighed, width
 from codemods.rules.metrics.size_beside import said_beside

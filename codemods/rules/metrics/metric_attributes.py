@@ -11,7 +11,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, parameters, self_name
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import ReadingPlace, definition_of
-from codemods.rules.metrics.prediction_kind import Method
+from codemods.rules.metrics.prediction_steps import Method
 
 HOLDERS = ("MetricCollection", "ModuleDict", "ModuleList")
 FEEDING = ("update", "forward")
@@ -53,6 +53,9 @@ def _class_of(file: PythonFile, within: tuple[ast.AST, ...]) -> ClassNode | None
 def feeds(file: PythonFile, facts: Facts, call: CallNode) -> Feeds:
     """The calls by which the class that makes a metric, or is given it where it is made, gives it predictions."""
     method = method_of(file, call)
+    local = _local_uses(method, call.node) if method else None
+    if method and local:
+        return Feeds(tuple(Feed(use, method) for use in local))
     kept = given_to(file, facts, call)
     if kept:
         method, name = kept
@@ -74,6 +77,32 @@ def feeds(file: PythonFile, facts: Facts, call: CallNode) -> Feeds:
                     return Feeds(reason=f"`{ast.unparse(node)}` is passed on in line {node.lineno}")
                 found += [Feed(use, own) for use in uses]
     return Feeds(tuple(found), "" if found else UNFED)
+
+
+def _local_uses(method: Method, call: ast.Call) -> list[ast.Call] | None:
+    """The calls that feed a metric which a function makes for itself alone: where it is made, or by a name that it
+    binds once; None where it is kept."""
+    parents = parents_of(method.node)
+    made: ast.AST = call
+    while isinstance(moved := parents.get(made), ast.Attribute) and moved.attr in MOVING and moved in parents:
+        made = parents[moved]
+    above = parents.get(made)
+    if not any(node is call for node in own_nodes(method.node)):
+        return None
+    if isinstance(above, ast.Call) and above.func is made:
+        return [above]
+    target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+    if not isinstance(target, ast.Name):
+        return None
+    found: list[ast.Call] = []
+    for node in walk(method.node):
+        if isinstance(node, ast.Name) and node.id == target.id and node is not target:
+            is_kept = isinstance(parents.get(node), ast.Dict | ast.keyword) or not isinstance(node.ctx, ast.Load)
+            uses = None if is_kept else _uses(node, parents)
+            if uses is None:
+                return None
+            found += uses
+    return found
 
 
 def given_to(file: PythonFile, facts: Facts, call: CallNode) -> tuple[Method, str] | None:

@@ -6,25 +6,21 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from codemods.code.calls import value_of
 from codemods.code.nodes import walk
-from codemods.code.scopes import Scope
-from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import (
-    Function,
-    is_self_attribute,
-    own_nodes,
-    parameters,
-    results,
-    self_assignments,
-    self_name,
+from codemods.code.syntax import own_nodes, parameters, results
+from codemods.rules.metrics.prediction_steps import (
+    CASTS,
+    NEUTRAL,
+    Method,
+    flattened,
+    maker,
+    resolved,
+    stays,
+    step,
 )
 
-NEUTRAL = ("detach", "cpu", "clone", "contiguous")
-CASTS = ("float", "long", "int", "to", "type", "type_as", "double")
-KINDS = {"softmax": "softmax", "log_softmax": "softmax", "sigmoid": "sigmoid", "argmax": "argmax", "max": "max"}
 LOSSES = {
     "cross_entropy": "classes",
     "nll_loss": "classes",
@@ -38,43 +34,6 @@ LOSSES = {
 DEEPEST = 6
 CALLED_BY_OTHERS = re.compile(r"__\w+__|forward|on_\w+|configure_\w+|\w+_(step|step_end|epoch_end|dataloader)")
 """The methods that Lightning calls, with what the class does not see."""
-
-
-@dataclass(frozen=True)
-class Method:
-    """A function of a file, with the class that it is a method of."""
-
-    file: PythonFile
-    node: Function
-    item: ClassNode | None
-    scope: Scope
-
-    @cached_property
-    def bindings(self) -> list[tuple[ast.expr, ast.expr]]:
-        """What the assignments of the function itself bind: target and value."""
-        found: list[tuple[ast.expr, ast.expr]] = []
-        for node in own_nodes(self.node):
-            if isinstance(node, ast.Assign):
-                found += [(target, node.value) for target in node.targets]
-            elif isinstance(node, ast.AnnAssign) and node.value:
-                found.append((node.target, node.value))
-        return found
-
-    def other(self, name: str) -> Method | None:
-        """The method of that name of the same class."""
-        node = self.item.methods.get(name) if self.item else None
-        return replace(self, node=node) if node else None
-
-    def called_method(self, call: ast.expr) -> Method | None:
-        """The method of the class that a call `self(...)` or `self.name(...)` runs."""
-        if not isinstance(call, ast.Call):
-            return None
-        own, func = self_name(self.node), call.func
-        if isinstance(func, ast.Name) and func.id == own:
-            return self.other("forward")
-        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == own:
-            return self.other(func.attr)
-        return None
 
 
 @dataclass(frozen=True)
@@ -105,10 +64,10 @@ def origin(
     if isinstance(expr, ast.Call):
         taken = step(expr, method)
         if taken and taken[0] != "max":
-            name, inner, along = taken
-            if name in ("", "cast"):
-                return origin(inner, method, kind, dim, depth + 1) if name == "" or kind in ("argmax",) else None
-            return origin(inner, method, name if kind == "raw" else kind, along if kind == "raw" else dim, depth + 1)
+            return _before_step(expr, taken, method, kind, dim, depth)
+        if flat := flattened(expr):
+            found = origin(flat, method, kind, dim, depth + 1)
+            return found if found and found.kind == "argmax" else ValueOrigin(kind, expr, method, None, dim)
     if isinstance(expr, ast.Subscript) and _is_mask(expr.slice, expr.value):
         return origin(expr.value, method, kind, dim, depth + 1)
     if isinstance(expr, ast.Subscript) and isinstance(expr.value, ast.Call):
@@ -124,6 +83,21 @@ def origin(
     return ValueOrigin(kind, expr, method, None, dim)
 
 
+def _before_step(
+    expr: ast.Call, taken: tuple[str, ast.expr, int | None], method: Method, kind: str, dim: int | None, depth: int
+) -> ValueOrigin | None:
+    """Where what a step is taken with comes from."""
+    name, inner, along = taken
+    if name == "cast":
+        found = origin(inner, method, kind, dim, depth + 1)
+        return found if found and (kind == "argmax" or stays(expr, found.kind)) else None
+    if name == "":
+        return origin(inner, method, kind, dim, depth + 1)
+    if kind == "exp":
+        return origin(inner, method, "softmax", along, depth + 1) if name == "softmax" else None
+    return origin(inner, method, name if kind == "raw" else kind, along if kind == "raw" else dim, depth + 1)
+
+
 def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: int) -> ValueOrigin | None:
     if not any(stores(node, expr.id) for node in walk(method.node)) or _is_given(expr, method):
         return ValueOrigin(kind, expr, method, None, dim)
@@ -132,10 +106,9 @@ def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: 
         return ValueOrigin(kind, expr, method, None, dim) if kind in ("argmax", "softmax") else None
     value, index = bound
     if index is None:
-        if isinstance(value, ast.Call | ast.Name | ast.Subscript | ast.Attribute):
-            taken = step(value, method) if isinstance(value, ast.Call) else None
-            if not isinstance(value, ast.Call) or taken:
-                return origin(value, method, kind, dim, depth + 1)
+        followed = isinstance(value, ast.Name | ast.Subscript | ast.Attribute)
+        if followed or (isinstance(value, ast.Call) and (step(value, method) or flattened(value))):
+            return origin(value, method, kind, dim, depth + 1)
         return ValueOrigin(kind, value, method, None, dim)
     taken = step(value, method) if isinstance(value, ast.Call) else None
     if taken and taken[0] == "max":
@@ -190,42 +163,6 @@ def _part(target: ast.expr, name: str) -> tuple[str, int | None] | None:
     return None
 
 
-def step(call: ast.Call, method: Method) -> tuple[str, ast.expr, int | None] | None:
-    """What a call does to a tensor that stands before the metric: its kind ("" where nothing, "cast" where the type
-    alone), the tensor, and the dimension."""
-    func = call.func
-    dotted = _resolved(func, method) or ""
-    if dotted.startswith(("torch.", "torch.nn.functional.")) and dotted.rpartition(".")[2] in KINDS and call.args:
-        return _with_dim(KINDS[dotted.rpartition(".")[2]], call.args[0], call.args[1:], call)
-    if dotted or not isinstance(func, ast.Attribute):
-        return None
-    if func.attr in NEUTRAL:
-        return "", func.value, None
-    if func.attr in CASTS:
-        return "cast", func.value, None
-    if func.attr in KINDS:
-        return _with_dim(KINDS[func.attr], func.value, call.args, call)
-    return None
-
-
-def _with_dim(
-    kind: str, inner: ast.expr, rest: list[ast.expr], call: ast.Call
-) -> tuple[str, ast.expr, int | None] | None:
-    given = [*rest, *(item.value for item in call.keywords if item.arg in ("dim", "axis"))]
-    if kind == "sigmoid":
-        return (kind, inner, None) if not given else None
-    try:
-        dim = ast.literal_eval(given[0]) if given else None
-    except ValueError:
-        return None
-    every = kind == "argmax" and isinstance(dim, int) and dim > 0
-    return (kind, inner, dim) if dim in (1, -1) or every else None
-
-
-def _resolved(node: ast.expr, method: Method) -> str | None:
-    return method.scope.resolve(node) if isinstance(node, ast.Name | ast.Attribute) else None
-
-
 @dataclass(frozen=True)
 class Loss:
     """A loss of a method: what kind it is, and what it is given."""
@@ -256,13 +193,10 @@ def criteria(method: Method) -> Iterator[tuple[ast.Call, ValueOrigin]]:
 
 def _criterion(call: ast.Call, method: Method) -> ast.Call | None:
     """What makes the loss that a call computes; the call itself, where it is a function of torch."""
-    if isinstance(call.func, ast.Call):
-        return call.func
-    if _named_loss(_resolved(call.func, method)):
+    if _named_loss(resolved(call.func, method)):
         return call
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    made = attribute_values(name, method)
-    return made[0][0] if len(made) == 1 and isinstance(made[0][0], ast.Call) else None
+    made = maker(call.func, method)
+    return made[0] if made else None
 
 
 def target_text(node: ast.expr) -> str:
@@ -273,26 +207,8 @@ def target_text(node: ast.expr) -> str:
 
 
 def _loss_kind(func: ast.expr, method: Method) -> str | None:
-    if isinstance(func, ast.Call):
-        return _named_loss(_resolved(func.func, method))
-    found = _named_loss(_resolved(func, method))
-    if found or not method.item:
-        return found
-    if isinstance(func, ast.Attribute) and is_self_attribute(func, func.attr, self_name(method.node)):
-        made = attribute_values(func.attr, method)
-        if len(made) == 1 and isinstance(made[0][0], ast.Call):
-            return _named_loss(_resolved(made[0][0].func, made[0][1]))
-    return None
-
-
-def attribute_values(name: str, method: Method) -> list[tuple[ast.expr, Method]]:
-    """What the methods of the class give an attribute of the instance."""
-    found = []
-    for function in method.item.methods.values() if method.item else ():
-        for node in self_assignments(function, name):
-            if node.value:
-                found.append((node.value, replace(method, node=function)))
-    return found
+    made = maker(func, method)
+    return _named_loss(resolved(func, method)) or (_named_loss(resolved(made[0].func, made[1])) if made else None)
 
 
 def _named_loss(dotted: str | None) -> str | None:
@@ -327,7 +243,7 @@ def _judged(found: ValueOrigin, target: str, method: Method, depth: int) -> Metr
     for loss in losses(method):
         if loss.given.key != found.key:
             continue
-        if loss.kind == "classes" and found.kind == "raw":
+        if loss.kind == "classes" and found.kind in ("raw", "exp"):
             return MetricInput("multiclass", found)
         if loss.target == target and (loss.kind, found.kind) in (("logits", "sigmoid"), ("ones", "sigmoid")):
             return MetricInput("binary", found)

@@ -8,14 +8,12 @@ from codemods.code.nodes import walk
 from codemods.code.syntax import is_self_attribute, results, self_name
 from codemods.rules.metrics.prediction_kind import (
     DEEPEST,
-    Method,
     ValueOrigin,
-    attribute_values,
     criteria,
     origin,
-    step,
     stores,
 )
+from codemods.rules.metrics.prediction_steps import Method, attribute_values, step
 
 TENSORS = frozenset({"torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.as_tensor"})
 KEEPING = ("Softmax", "LogSoftmax", "Dropout", "ReLU", "GELU", "Identity", "BatchNorm1d", "BatchNorm2d", "LayerNorm")

@@ -18,7 +18,8 @@ from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.rules.metrics.arguments import Arguments
 from codemods.rules.metrics.metric_attributes import feeds, method_of
-from codemods.rules.metrics.prediction_kind import DEEPEST, Method, origin
+from codemods.rules.metrics.prediction_kind import DEEPEST, origin
+from codemods.rules.metrics.prediction_steps import Method
 
 AREA, PRECISION = AREAS = "AUROC", "AveragePrecision"
 BINARY = "Without num_classes= it took two classes alone, and gave the same numbers before and after in a run"
