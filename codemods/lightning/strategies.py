@@ -9,8 +9,9 @@ from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.configured_values import configured_values, is_set
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.kinds import bound_once, part_of_choice
+from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.options import choices_of, default_elsewhere, default_of
+from codemods.lightning.values import constants_of
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 
 STRATEGIES = frozenset(
@@ -137,15 +138,16 @@ def _iterates(facts: Facts) -> bool:
 
 
 def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:
-    """What a variable with one value names, where that is a strategy which is called so still, or at times None."""
-    value = bound_once(facts, file, call, node.id) if isinstance(node, ast.Name) else None
-    if value is None or not is_strategy(value):
+    """What a variable names that is bound to strategies alone which are called so still, or at times to None."""
+    if not isinstance(node, ast.Name):
         return None
-    arms = [item.value for item in _arms(value) if isinstance(item, ast.Constant)]
-    if not STRATEGIES.issuperset(arm for arm in arms if arm is not None):
+    text, told = file.source_of(node), constants_of(facts, file, call.within, node)
+    names = {literal(item.node)[1] for item in told.found if isinstance(item.node, ast.Constant)}
+    if told.unknown or told.called or len(names) != len(told.found) or not STRATEGIES.issuperset(names - {None}):
         return None
-    text = file.source_of(node) if node else ""
-    return StrategyName(f'{text} or "auto"', "B16") if None in arms else StrategyName(text)
+    if names <= {None}:
+        return None
+    return StrategyName(f'{text} or "auto"', "B16") if None in names else StrategyName(text)
 
 
 def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:

@@ -306,7 +306,7 @@ def test_a_strategy_in_a_variable_is_named_by_it(value: str, strategy: str) -> N
 @pytest.mark.parametrize(
     "value",
     ["'dp' if n > 1 else None\n    n = 5", "'horovod' if n > 1 else None", "'ddp_cpu'", "find()",
-     "'ddp' if n > 1 else find()", "'ddp'\n    if quick:\n        how = 'ddp_spawn'"],
+     "'ddp' if n > 1 else find()"],
 )  # fmt: skip
 def test_what_a_variable_may_hold_that_is_called_otherwise_stays(value: str) -> None:
     made = run_rules({"train.py": HELD.format(value)}, RULE, unsafe=True)
