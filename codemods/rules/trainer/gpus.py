@@ -95,9 +95,7 @@ def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -
     bound = bound_once(facts, file, call, node.id) if isinstance(node, ast.Name) else None
     if bound is not None and (asked := read_gpus(bound)) and asked.accelerator == "gpu" and asked.devices is None:
         return Devices("gpu", None, asked.several)
-    if not is_repeatable(node):
-        return None
-    if "\n" in text:
+    if not _may_be_twice(call, node) or "\n" in text:
         return None
     if kind == "?" and is_compared(file, call, node):
         kind = "int"
@@ -107,6 +105,17 @@ def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -
         return None
     why = 'it is text: "1" named a device before 1.4, and is a number of devices since' if kind == "str" else UNSEEN
     return Devices(f'"gpu" if {text} else "cpu"', f'{text} or "auto"', True, level="unsafe", why=why)
+
+
+def _may_be_twice(call: CallNode, node: ast.expr) -> bool:
+    """Whether a value may be written twice: what may be anywhere, sums and products of such, and what a text spells."""
+    if isinstance(node, ast.BinOp):
+        sides = (node.left, node.right)
+        return all(isinstance(side, ast.Constant) or _may_be_twice(call, side) for side in sides)
+    if isinstance(node, ast.Call) and call.scope.resolve(node.func) == "torch.cuda.device_count":
+        return not node.args and not node.keywords
+    inner = _argument_of(call, node, "eval")
+    return is_repeatable(node) or (inner is not None and is_repeatable(inner))
 
 
 def _is_configured(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> bool:
