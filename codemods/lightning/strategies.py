@@ -11,7 +11,7 @@ from codemods.lightning.configured_values import configured_values, is_set
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.options import choices_of, default_elsewhere, default_of
-from codemods.lightning.values import constants_of
+from codemods.lightning.values import Constants, constants_of
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 
 STRATEGIES = frozenset(
@@ -139,15 +139,19 @@ def _iterates(facts: Facts) -> bool:
 
 def held(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:
     """What a variable names that is bound to strategies alone which are called so still, or at times to None."""
-    if not isinstance(node, ast.Name):
+    names = bound_names(facts, file, call, node)
+    if node is None or names <= {None} or not names <= STRATEGIES | {None}:
         return None
-    text, told = file.source_of(node), constants_of(facts, file, call.within, node)
-    names = {literal(item.node)[1] for item in told.found if isinstance(item.node, ast.Constant)}
-    if told.unknown or told.called or len(names) != len(told.found) or not STRATEGIES.issuperset(names - {None}):
-        return None
-    if names <= {None}:
-        return None
+    text = file.source_of(node)
     return StrategyName(f'{text} or "auto"', "B16") if None in names else StrategyName(text)
+
+
+def bound_names(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> frozenset[str | None]:
+    """The texts, and None, that a variable is bound to where a call stands; none where it may be something else."""
+    told = constants_of(facts, file, call.within, node) if isinstance(node, ast.Name) else Constants(called=True)
+    values = [literal(item.node)[1] for item in told.found]
+    plain = all(value is None or isinstance(value, str) for value in values)
+    return frozenset(values) if plain and not told.unknown and not told.called else frozenset()
 
 
 def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr | None) -> StrategyName | None:

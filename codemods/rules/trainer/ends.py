@@ -12,10 +12,20 @@ from codemods.lightning.calls import FROM_ARGS
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.keyword_flow import UNSEEN, handed
-from codemods.lightning.kinds import bound_once, bound_to, is_repeatable, is_stored, part_of_choice
+from codemods.lightning.kinds import bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of
 from codemods.lightning.strategies import GONE as GONE_STRATEGIES
-from codemods.lightning.strategies import ONE, PLUGGED, RENAMED, STRATEGIES, SUCCESSORS, is_strategy, named, succeeded
+from codemods.lightning.strategies import (
+    ONE,
+    PLUGGED,
+    RENAMED,
+    STRATEGIES,
+    SUCCESSORS,
+    bound_names,
+    is_strategy,
+    named,
+    succeeded,
+)
 from codemods.rewrite.dictionaries import may_get
 from codemods.rules.trainer.counted import ArgumentReplacement, CountedValue, counted
 from codemods.rules.trainer.domains import is_plain, kinds_of, may_be_none
@@ -155,9 +165,9 @@ def _backend(
     if by_default := _option_gone(file, call, node):
         return by_default
     if is_repeatable(node):
-        names = _names(bound_once(facts, file, call, node.id)) if isinstance(node, ast.Name) else frozenset()
+        names = bound_names(facts, file, call, node)
         text = file.source_of(node) + (' or "auto"' if None in names or not names else "")
-        if gone := sorted(name for name in names if name in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}):
+        if gone := sorted(name for name in names if name and name in {*RENAMED, *GONE_STRATEGIES, "ddp_cpu"}):
             return ArgumentReplacement(None, "manual", f'it may be "{gone[0]}", which strategy= does not take')
         if names:
             return ArgumentReplacement((("strategy", text),), "safe", UNUSED)
@@ -185,15 +195,6 @@ def _is_single(node: ast.expr, given: Mapping[str, ast.expr]) -> bool:
     counted = [given[name] for name in ("gpus", "devices") if name in given]
     asked = read_gpus(counted[0]) if len(counted) == 1 else None
     return literal(node)[1] == "dp" and asked is not None and asked.accelerator == "gpu" and not asked.several
-
-
-def _names(node: ast.expr | None) -> frozenset[str | None]:
-    """The names of strategies, and None, that an expression chooses from; none where it may be something else."""
-    if isinstance(node, ast.IfExp):
-        body, other = _names(node.body), _names(node.orelse)
-        return body | other if body and other else frozenset()
-    known, value = literal(node) if node else (False, None)
-    return frozenset({value}) if known and (value is None or isinstance(value, str)) else frozenset()
 
 
 def _on_cpu(given: Mapping[str, ast.expr]) -> ArgumentReplacement:

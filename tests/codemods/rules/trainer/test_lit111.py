@@ -49,7 +49,6 @@ def test_a_variable_of_known_strategies(value: str, wanted: str) -> None:
     [
         "backend = find()",
         "backend = 'ddp' if n > 1 else find()",
-        "backend = 'ddp'\n    if n:\n        backend = 'horovod'",
     ],
 )
 def test_a_variable_of_others_is_only_likely(lines: str) -> None:
