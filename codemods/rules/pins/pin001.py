@@ -16,13 +16,14 @@ from codemods.lightning.pins.lines import included
 from codemods.lightning.pins.manifest import LIGHTNING, manifest_kind, read_pins
 from codemods.lightning.pins.pin import BESIDE, NAMES, Pin
 from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of
+from codemods.lightning.pins.specifier import admits_from
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, NodeEdit, Rule, TextEdit, best_levels
 from codemods.rules.pins.companion_packages import beside, clashing
 from codemods.rules.pins.conflicts import contradictions
 from codemods.rules.pins.environment import Conflict, conflict
 from codemods.rules.pins.floor import raising, reaching
-from codemods.rules.pins.lightning import ADVISORY, PinVerdict, moves, verdict
+from codemods.rules.pins.lightning import ADVISORY, PinVerdict, moves, shown, verdict
 from codemods.rules.pins.renaming import DISTRIBUTIONS, renaming, since_2
 from codemods.rules.pins.wheels import builds
 
@@ -37,6 +38,8 @@ USED = {
     **{name: row.words for name, row in built().items()},
 }
 """What shows in Python files that a library is used."""
+METRICS_SINCE = "0.11.0"
+WITHOUT_TASK = "`{}` may stay; from 0.11 on metrics of classes need task=, which fixer writes once it is newer"
 _MOVED = frozenset((*NAMES, *BESIDE, *built(), "python"))
 _LOCKED = re.compile(
     r"""(?im)^(?:name\s*=\s*["'](pytorch-lightning|lightning)["']|\s*["'](pytorch-lightning|lightning)["']:\s*\{|"""
@@ -102,6 +105,8 @@ def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest]
     unraised = clashing(own, area, target, used) if moving else ()
     for pin in own.pins:
         found = verdict(pin, own, area, target, unraised) if pin.name in LIGHTNING else None
+        if found and pin.problem == "locked" and (old := _without_task(own, used)):
+            found = replace(found, reason=f"{found.reason}; {WITHOUT_TASK.format(shown(old))}")
         yield from _of_lightning(text, pin, own, facts, found)
     ours = facts.uses_lightning or any(pin.name in LIGHTNING for pin in area.pins)
     for pin, found in contradictions(own, area, target) if ours else ():
@@ -119,6 +124,12 @@ def _pins(text: TextFile, own: Manifest, area: Area, others: dict[str, Manifest]
     for pin, found in raising(own, others, area, facts):
         if pin not in said:
             yield _match(text, pin, found)
+
+
+def _without_task(own: Manifest, used: frozenset[str]) -> Pin | None:
+    """The requirement that keeps a torchmetrics whose metrics take no task, where the code uses it."""
+    held = (pin for pin in own.pins if pin.name == "torchmetrics" and pin.name in used and pin.meant)
+    return next((pin for pin in held if not admits_from(pin.meant, METRICS_SINCE, pin.language)), None)
 
 
 def _of_lightning(text: TextFile, pin: Pin, own: Manifest, facts: Facts, found: PinVerdict | None) -> Iterator[Match]:
