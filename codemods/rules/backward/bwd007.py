@@ -22,7 +22,7 @@ from codemods.rules.backward.passes import Pass, read_pass, runs
 from codemods.rules.backward.reach import left_out, reach_of
 from codemods.rules.loops.classes import TRIGGERS, LoopClassSummary, OptimizedModule, loops, present
 from codemods.rules.loops.classes import collect as collect_shown
-from codemods.rules.loops.insertion_points import bound_before, class_text, edit, left, said_of
+from codemods.rules.loops.insertion_points import bound_before, class_code, edit, left, said_of
 from codemods.rules.loops.optimizer_events import WHOLE, Event, EventFlow, Path
 from codemods.rules.loops.steps import Drop, Replacement, Step
 
@@ -69,7 +69,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, TextFile):
         return
     for loop in loops(file, facts, CODE):
-        if loop.state != "off" or any(word in class_text(file, loop) for word in SYNCS):
+        if loop.state != "off" or any(word in class_code(file, loop) for word in SYNCS):
             continue
         found = [(flow, window) for flow in loop.flows for window in _windows(flow, _merged(flow))]
         ddp = ddp_of(facts, loop.fact, CODE) if found else None
@@ -115,7 +115,7 @@ def _match(file: PythonFile, loop: OptimizedModule, flow: EventFlow, window: Bac
     place = file.span(flow.statement(last.path))
     missed = [] if ddp.looks or not ddp.sure else _missed(loop, flow, window)
     names = " and ".join(f"self.{name}" for name in missed)
-    if missed and not (loop.relatives or SHARES.search(class_text(file, loop))):
+    if missed and not (loop.relatives or SHARES.search(class_code(file, loop))):
         reason = (
             f"Not rewritten: an earlier pass goes back to {names}, this one does not, and DDP ({ddp.place}) waits for "
             "every parameter in each pass: the ranks step with gradients of their own, and the next pass fails "
@@ -167,7 +167,7 @@ def _refusal(file: PythonFile, loop: OptimizedModule, flow: EventFlow, window: B
         return "the last pass is in a loop, all whose rounds but the last are earlier ones"
     if any(keyword.arg == "inputs" for event in passes for keyword in event.call.keywords):
         return "a pass computes the gradients of some weights alone, and DDP waits for the others"
-    if "use_pl_optimizer" in class_text(file, loop) or not flow.laid_out:
+    if "use_pl_optimizer" in class_code(file, loop) or not flow.laid_out:
         return "the code is too complex for fixer to rewrite"
     if said_of(file, loop, SEES, *SEEN) or re.search(r"register_hook|post_accumulate", file.text):
         return "something looks at the gradients, which are each process's own until the last pass"

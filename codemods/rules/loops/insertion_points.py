@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from codemods.code.nodes import walk
+from codemods.code.said_by_code import code_of
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, own_nodes, targets_of
 from codemods.finding import Span
@@ -40,8 +41,13 @@ def edit_of(function: Function, *steps: Step) -> tuple[NodeEdit, ...]:
 
 
 def class_text(file: PythonFile, loop: OptimizedModule) -> str:
-    """The source of the class."""
+    """The source of the class, with its comments: a word there may say what is meant."""
     return file.source_of(loop.item.node)
+
+
+def class_code(file: PythonFile, loop: OptimizedModule) -> str:
+    """What the class does, as text: no comment and no docstring is in it."""
+    return code_of(file, loop.item.node)
 
 
 def said_of(file: PythonFile, loop: OptimizedModule, pattern: str, *words: str) -> bool:
@@ -50,7 +56,7 @@ def said_of(file: PythonFile, loop: OptimizedModule, pattern: str, *words: str) 
     near = {item.name for item in loop.relatives if item.path == file.path} | {loop.fact.name}
     near |= {item.name for item in loop.facts.classes() if item.path == file.path and _watches(loop, item)}
     for item in file.classes:
-        if item.qualname in near and re.search(pattern, file.source_of(item.node)):
+        if item.qualname in near and re.search(pattern, code_of(file, item.node)):
             return True
     watchers = {item.path for item in loop.facts.classes() if item.path != file.path and _watches(loop, item)}
     relatives = {item.path for item in loop.relatives} - {file.path}

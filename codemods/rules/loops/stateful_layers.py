@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.code.nodes import walk
+from codemods.code.said_by_code import code_of
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_none, is_self_attribute, own_nodes, self_name, targets_of
 from codemods.rules.loops.loop_carried_state import CUT, RECURRENT, Place, Shape, built, shape_of
@@ -107,7 +108,7 @@ def _stored_later(method: Function, target: ast.expr, this: str) -> dict[str, Pl
 def _is_cut(file: PythonFile, item: ClassNode, attribute: str) -> bool:
     """Whether a statement of the class may cut what an attribute holds."""
     for method in item.methods.values():
-        source = file.source_of(method)
+        source = code_of(file, method)
         if f".{attribute}" in source and CUT.search(source):
             return True
         if any(CUT.search(name) for name in calls_on_self(method)):

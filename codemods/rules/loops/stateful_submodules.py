@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codemods.code.nodes import walk
+from codemods.code.said_by_code import code_of
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, self_name
 from codemods.lightning.facts import Facts
@@ -80,7 +81,7 @@ def find_parts(
         fact = facts.find_class(dotted, file.path) if dotted else None
         held = known.get((fact.path, fact.name)) if fact else None
         call = next(_calls(item, reached, attribute), None) if held else None
-        texts = [file.source_of(method) for name, method in item.methods.items() if name in reached]
+        texts = [code_of(file, method) for name, method in item.methods.items() if name in reached]
         if held and call and not any(f".{attribute}(" in text and CUT.search(text) for text in texts):
             yield StatefulSubmodule(attribute, held, call, tuple(_tended(file, item, held)), _unclear(file, held))
 

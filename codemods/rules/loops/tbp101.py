@@ -11,7 +11,7 @@ from codemods.code.syntax import Function, parameters, results, self_name, super
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.loops.classes import FLAG, TRIGGERS, OptimizedModule, collect, loops
-from codemods.rules.loops.insertion_points import class_text, left, optimizers, said_of
+from codemods.rules.loops.insertion_points import class_code, left, optimizers, said_of
 from codemods.rules.loops.optimization_intent import ASKED, missing_optimizers, not_plain, raw_backwards, steps_itself
 from codemods.rules.loops.optimizer_events import Event, EventFlow, is_laid_out
 from codemods.rules.loops.steps import Put, Steps
@@ -34,7 +34,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
         if loop.state == "" and steps_itself(file, loop) and (_fails(file, loop) or _repeats(loop)):
             yield _match(file, loop)
-        elif loop.state == "" and FLAG not in class_text(file, loop):
+        elif loop.state == "" and FLAG not in class_code(file, loop):
             yield from _unstepped(file, loop)
 
 

@@ -17,7 +17,7 @@ from codemods.rules.loops.insertion_points import (
     before,
     below,
     bound_before,
-    class_text,
+    class_code,
     direct,
     edit,
     handed_on,
@@ -93,7 +93,7 @@ def _unused(file: PythonFile, loop: OptimizedModule, flow: EventFlow) -> Iterato
     next, or, as the block begins with it, in its next run."""
     events = flow.events
     beside = flow.single is not None and len({event.path[:-1] for event in events}) == 1 and len(loop.flows) == 1
-    if not beside or READS.search(class_text(file, loop)) or said_of(file, loop, HOOKS, *HEARD):
+    if not beside or READS.search(class_code(file, loop)) or said_of(file, loop, HOOKS, *HEARD):
         return
     kinds = "".join(event.kind[0] for event in events)
     if ZEROED.fullmatch(kinds):

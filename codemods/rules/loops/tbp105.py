@@ -18,6 +18,7 @@ from codemods.rules.loops.insertion_points import (
     behind_clipping,
     below,
     bound_before,
+    class_code,
     class_text,
     direct,
     edit,
@@ -113,7 +114,7 @@ def _same_block(first: Event, second: Event) -> bool:
 
 def _behind(file: PythonFile, loop: OptimizedModule, flow: EventFlow) -> Iterator[Match]:
     steps = flow.of("step")
-    if len(steps) != 1 or flow.single is None or handed_on(flow) or re.search(r"\.grad\b", class_text(file, loop)):
+    if len(steps) != 1 or flow.single is None or handed_on(flow) or re.search(r"\.grad\b", class_code(file, loop)):
         return
     above, moved = _loop_before(file, flow, steps[0].path)
     if above is None:

@@ -11,7 +11,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import Example, Match, Rule
 from codemods.rules.loops.classes import FLAG, TRIGGERS, OptimizedModule, collect, loops
-from codemods.rules.loops.insertion_points import class_text, edit
+from codemods.rules.loops.insertion_points import class_code, edit
 from codemods.rules.loops.optimizer_events import Event, EventFlow
 from codemods.rules.loops.steps import Put
 from codemods.rules.loops.trainers import trainers_of
@@ -26,7 +26,7 @@ MESSAGE = "after this step autocast may use copies of the weights from before it
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for loop in loops(file, facts, CODE):
-        if loop.state != "off" or "clear_autocast_cache" in class_text(file, loop):
+        if loop.state != "off" or "clear_autocast_cache" in class_code(file, loop):
             continue
         lightnings = _lightning_caches(loop)
         for flow in loop.flows:
