@@ -69,14 +69,15 @@ def _can_move(node: ast.ClassDef, known: ModuleNames) -> bool:
         return False
     if node.decorator_list or node.keywords or has_private(node):
         return False
-    return all(_is_still(item, known) for item in node.body)
+    return all(is_still(item, known) for item in node.body)
 
 
-def _is_still(node: ast.stmt, known: ModuleNames) -> bool:
+def is_still(node: ast.stmt, known: ModuleNames) -> bool:
     """Whether a statement of a class does the same wherever in the module it is run."""
     if isinstance(node, ast.FunctionDef):
         marks = all(
-            known.dotted(item) or getattr(item, "id", "") in MARKS - known.taken for item in node.decorator_list
+            known.dotted(item) or getattr(item, "id", "") in MARKS - known.taken or _is_asked_for(item, known)
+            for item in node.decorator_list
         )
         defaults = [*node.args.defaults, *(item for item in node.args.kw_defaults if item)]
         return marks and node.name not in MAKING and all(isinstance(item, ast.Constant) for item in defaults)
@@ -89,6 +90,12 @@ def _is_still(node: ast.stmt, known: ModuleNames) -> bool:
         and isinstance(node.value, ast.Constant)
         and not _members([node]) & MAKING
     )
+
+
+def _is_asked_for(node: ast.expr, known: ModuleNames) -> bool:
+    """Whether a decorator is what a quiet call with constants gives."""
+    given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+    return isinstance(node, ast.Call) and known.is_quiet(node) and all(isinstance(item, ast.Constant) for item in given)
 
 
 def _members(body: Iterable[ast.stmt]) -> set[str]:
@@ -220,7 +227,7 @@ def _can_be_method(helper: ast.FunctionDef, known: ModuleNames) -> bool:
     """Whether a function of the module does the same as a method of a class, and is nothing else."""
     if known.names.reads[helper.name] != 1 or not known.is_fixed(helper) or helper.decorator_list:
         return False
-    if has_private(helper) or not _is_still(helper, known):
+    if has_private(helper) or not is_still(helper, known):
         return False
     if any(isinstance(item, ast.Name) and item.id == "super" for item in every_node(helper)):
         return False

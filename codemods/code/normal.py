@@ -23,6 +23,7 @@ from codemods.code.held_values import plain_holders
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import plain_helpers
 from codemods.code.kept_contexts import plain_contexts
+from codemods.code.local_classes import plain_local_classes
 from codemods.code.makers import plain_makers
 from codemods.code.members import plain_members
 from codemods.code.module_imports import plain_imports
@@ -37,6 +38,7 @@ ROUNDS = 3
 STEPS: tuple[Callable[[ast.Module, ModuleNames], ast.Module], ...] = (
     plain_imports,
     plain_own_names,
+    plain_local_classes,
     plain_instances,
     plain_classes,
     plain_members,

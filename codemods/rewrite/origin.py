@@ -105,7 +105,8 @@ class Origin:
             return []
         if part in ("whole", "body"):
             lost = (part == "whole" and _binds(own, self.hidden)) or self._speaks(own) or self._is_commented(own)
-            return [] if lost else [replace(edit, node=own)]
+            parted = any(id(item) in self._in_front and item is not own for item in every_node(own))
+            return [] if lost or parted else [replace(edit, node=own)]
         if isinstance(own, DEFINITIONS):
             if any(map(self._names_a_base, every_node(edit.node))):
                 return []
@@ -159,6 +160,8 @@ class Origin:
             inside = edit.start <= start and end <= edit.end
             if inside and (_binds(node, self.hidden) or (isinstance(node, ast.stmt) and id(node) in self._gone)):
                 return False
+            if inside and id(node) in self._in_front:
+                return False
             if start <= edit.start and edit.end <= end:
                 if id(node) in self._doubled:
                     return False
@@ -196,6 +199,14 @@ class Origin:
         """The nodes that the normal form has, too, as they are or as others of the same class."""
         made = ((made_of(node, self.written), node) for node in every_node(self.normal.tree))
         return frozenset({*self.kept, *(id(own) for own, node in made if type(own) is type(node))})
+
+    @cached_property
+    def _in_front(self) -> frozenset[int]:
+        """The classes of functions that the normal form has in front of these."""
+        named = {node.name for node in self.normal.tree.body if isinstance(node, ast.ClassDef)}
+        named -= {node.name for node in self.file.tree.body if isinstance(node, ast.ClassDef)}
+        classes = (node for node in self.written.values() if named and isinstance(node, ast.ClassDef))
+        return frozenset(id(node) for node in classes if node.name in named)
 
     @cached_property
     def _gone(self) -> frozenset[int]:

@@ -30,9 +30,9 @@ LOST: dict[tuple[str, str], str] = {
     ("AMP002-1", "spaced call"): OPEN,
     ("AMP002-1", "by an operator"): OPEN,
     ("GRD005-1", "by a caller"): OPEN,
-    ("TBP110-0", "in a string"): OPEN,
     ("COM009-2", "import or none"): GUARDED,
     ("LIT003-0", "import or none"): GUARDED,
+    ("TBP110-0", "in a string"): OPEN,
     ("AMP004-1", "import twice"): OPEN,
     ("AMP004-2", "import twice"): OPEN,
     ("AMP004-2", "imported where read"): OPEN,
@@ -54,8 +54,6 @@ LOST: dict[tuple[str, str], str] = {
     ("STP003-0", "body in a static method"): OPEN,
     ("STP003-0", "body in a function"): OPEN,
     ("TBP103-0", "module asked"): OPEN,
-    ("LIT234-0", "half above"): OPEN,
-    ("LIT234-0", "half mixed in"): OPEN,
     **{
         (name, edit): RUFF
         for name in ("COM002-0", "COM002-3", "COM002-4")
@@ -114,7 +112,6 @@ PARTED = "the rewrite is one of the whole class, or of the file, and a part of t
 """Why a rewrite is left to a person where a class is written in parts."""
 for _names, _edits in (
     (("BWD001-0", "BWD001-1", "BWD001-2"), ("given by default",)),
-    (("AMP001-0",), ("half above", "half mixed in")),
     (("TBP001-1",), ("hooks above", "hooks mixed in", "made by a function", "set behind", "named like a method")),
     (("LIT111-0",), ("import module",)),
     (("LIT220-1",), ("import module", "made by a function")),

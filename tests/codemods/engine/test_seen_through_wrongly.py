@@ -217,6 +217,7 @@ ABOVE = {
     "a guard with a comment": "        if not hasattr(self, 'dm'):  # by setup\n            raise ValueError('no')\n",
     "an assertion": "        assert self.dm is not None, 'call setup first'\n",
     "a class that nobody reads": "        class Kept:\n            pass\n\n",
+    "a class that the line behind it reads": "        class Kept(dict):\n            pass\n\n        kept = Kept\n",
     "a name that is deleted": "        kept = 0\n        del kept\n",
 }
 
