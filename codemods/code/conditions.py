@@ -40,6 +40,14 @@ DECIDED: Mapping[type, Callable[[Any, Any], bool]] = {
 }
 
 
+ASKED = (
+    ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Load, ast.Is, ast.IsNot, ast.Not, ast.And, ast.Or,
+)  # fmt: skip
+"""The parts of a test that does nothing but to ask names what they are."""
+OLDEST = (3, 6)
+"""No release of Lightning runs with an older Python."""
+
+
 def compared(node: ast.Compare) -> ast.expr | None:
     """What a comparison of two constants comes to; one with a constant in front, the other way round."""
     if len(node.ops) > 1:
@@ -108,10 +116,73 @@ def _chain(node: ast.Compare) -> ast.expr | None:
 def negated(node: ast.UnaryOp) -> ast.expr | None:
     """What a `not` in front of a constant, or of what has an opposite, comes to."""
     inner = node.operand
-    if isinstance(inner, ast.Constant):
-        return made_from(node, ast.Constant(value=not inner.value, kind=None))
+    if isinstance(inner, ast.Constant) or is_empty(inner):
+        return made_from(node, ast.Constant(value=not getattr(inner, "value", None), kind=None))
     opposite = OPPOSITE.get(type(inner.ops[0])) if isinstance(inner, ast.Compare) and len(inner.ops) == 1 else None
     return changed(inner, ops=[opposite()]) if opposite else None
+
+
+def is_empty(node: ast.expr) -> bool:
+    """Whether it is a list, tuple or dictionary of nothing."""
+    items = node.elts if isinstance(node, ast.List | ast.Tuple) else getattr(node, "keys", None)
+    return isinstance(node, ast.List | ast.Tuple | ast.Dict) and not items
+
+
+def of_version(test: ast.expr, known: ModuleNames) -> bool | None:
+    """Whether Python is as new as a test asks it to be, where every one is that has been in question."""
+    if not isinstance(test, ast.Compare) or len(test.ops) > 1:
+        return None
+    left, right, operator = test.left, test.comparators[0], test.ops[0]
+    first = isinstance(left, ast.Subscript) and getattr(left.slice, "value", None) == 0
+    first = first or (isinstance(left, ast.Attribute) and left.attr == "major")
+    numbers = right.elts if isinstance(right, ast.Tuple) and not first else [right] if first else []
+    values = [item.value for item in numbers if isinstance(item, ast.Constant) and type(item.value) is int]
+    asked = left.value if first and isinstance(left, ast.Subscript | ast.Attribute) else left
+    if known.dotted(asked) != "sys.version_info" or not values or len(values) < len(numbers):
+        return None
+    if isinstance(operator, ast.GtE | ast.Lt) and tuple(values) <= OLDEST[: 1 if first else None]:
+        return isinstance(operator, ast.GtE)
+    return None
+
+
+def told_before(before: ast.stmt, node: ast.stmt) -> ast.stmt:
+    """A statement with what its test comes to, where the one in front of it binds the name that is asked for to a
+    constant; a loop that asks for another one behind its first turn is left there."""
+    name, value = _bound_to(before)
+    if not isinstance(node, ast.If | ast.While) or not name or not _only_asks(node.test):
+        return node
+    way = decided(node.test, lambda test: _told(test, name, value))
+    test = made_from(node.test, ast.Constant(value=way, kind=None))
+    if isinstance(node, ast.If):
+        return node if way is None else changed(node, test=test)
+    again, ended = _bound_to(node.body[-1])
+    inside = [item for each in node.body for item in every_node(each)]
+    if not way or again != name or node.orelse or any(isinstance(item, ast.Continue) for item in inside):
+        return node
+    if decided(node.test, lambda test: _told(test, name, ended)) is not False:
+        return node
+    return changed(node, test=test, body=[*node.body, ast.copy_location(ast.Break(), node.body[-1])])
+
+
+def _bound_to(node: ast.stmt) -> tuple[str, object]:
+    """The one name that a statement binds to a constant, with this."""
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    plain = isinstance(target, ast.Name) and isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+    return (target.id, node.value.value) if plain else ("", None)  # type: ignore[union-attr, attr-defined]
+
+
+def _only_asks(test: ast.expr) -> bool:
+    return all(isinstance(item, ASKED) for item in every_node(test))
+
+
+def _told(test: ast.expr, name: str, value: object) -> bool | None:
+    """Whether a test of one name holds, by the constant that this stands for."""
+    if getattr(test, "id", "") == name:
+        return bool(value)
+    if not isinstance(test, ast.Compare) or len(test.ops) > 1 or getattr(test.left, "id", "") != name:
+        return None
+    sign = IDENTITY.get(type(test.ops[0])) if is_none(test.comparators[0]) else None
+    return None if sign is None else (value is None) is sign
 
 
 def decided(test: ast.expr, told: Callable[[ast.expr], bool | None]) -> bool | None:
@@ -138,6 +209,10 @@ def holds(test: ast.expr, known: ModuleNames) -> ast.expr:
         values = [holds(item, known) for item in test.values]
         if isinstance(test.op, ast.And) and _is_true(values[-1]):
             return values[0] if len(values) == 2 else changed(test, values=values[:-1])
+        either = isinstance(test.op, ast.Or)
+        settled = isinstance(values[-1], ast.Constant) and bool(values[-1].value) is either
+        if settled and not any(known.may_fail(item) or not known.is_quiet(item) for item in values):
+            return made_from(test, ast.Constant(value=either, kind=None))
         if isinstance(test.op, ast.Or) and isinstance(values[-1], ast.Constant) and not values[-1].value:
             return values[0] if len(values) == 2 else changed(test, values=values[:-1])
         same = all(one is other for one, other in zip(values, test.values, strict=True))

@@ -7,7 +7,9 @@ import itertools
 from functools import cached_property
 from typing import TypeGuard
 
+from codemods.code.effects import CONTEXTS
 from codemods.code.imports import ModuleNames
+from codemods.code.iterating import BARS
 from codemods.code.nodes import every_node, walk
 from codemods.code.tree_copies import changed, replaced
 
@@ -23,9 +25,16 @@ MARKS = (
     "contextlib.nullcontext", "contextlib.redirect_stdout", "contextlib.redirect_stderr",
 )  # fmt: skip
 """Contexts that give a part of the program a name, or what it says another place."""
+SHOWS = frozenset({*BARS, "numpy.printoptions", "numpy.errstate"})
+"""Contexts that show something, in whatever way they are asked to."""
+RAISING = frozenset({"raise", "call"})
+"""What `numpy.errstate` may be asked to do besides."""
+FILTERS = ("warnings.simplefilter", "warnings.filterwarnings")
+SHOWN = frozenset({"ignore", "default", "always", "module", "once"})
+"""What filters may make of warnings, which is not to raise them."""
 CHECKS = (
     "torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autograd.profiler.emit_nvtx",
-    "torch.autograd.profiler.profile",
+    "torch.autograd.profiler.profile", "torch.random.fork_rng",
 )  # fmt: skip
 """Contexts that look at what runs in them where they are told to."""
 GRADIENTS = ("torch.enable_grad", "torch.set_grad_enabled")
@@ -62,9 +71,37 @@ class Contexts:
         quiet = all(map(self.known.is_quiet, given))
         if isinstance(call.func, ast.Name) and call.func.id in self._own:
             return quiet
+        if name in SHOWS:
+            return quiet and not any(getattr(item, "value", None) in RAISING for item in given)
         return (name in CHECKS and bool(given) and _is_all(given, False)) or (
             name in MARKS and quiet and not call.keywords
         )
+
+    def lets_pass(self, item: ast.withitem, owner: ast.AST) -> bool:
+        """Whether a context answers no exception."""
+        call = item.context_expr
+        plain = isinstance(call, ast.Call) and self.known.dotted(call.func) in CONTEXTS
+        return plain or self.is_null(item, owner)
+
+    def done_in(self, node: ast.With, owner: ast.AST) -> list[ast.stmt] | None:
+        """What is done in contexts that do nothing to it; None where one does."""
+        if not all(self.is_null(item, owner) for item in node.items):
+            return None
+        if not any("catch_warnings" in ast.unparse(item.context_expr) for item in node.items):
+            return node.body
+        body = [item for item in node.body if not self._shows_warnings(item)]
+        # Filters that the context puts back may be changed in it.
+        said = (each for item in body for each in every_node(item))
+        return None if any("warnings" in getattr(each, "id", "") for each in said) else body
+
+    def _shows_warnings(self, node: ast.stmt) -> bool:
+        """Whether a statement says how often warnings are shown, and nothing else."""
+        call = node.value if isinstance(node, ast.Expr) else None
+        if not isinstance(call, ast.Call) or self.known.dotted(call.func) not in FILTERS or not call.args:
+            return False
+        given = [*call.args, *(item.value for item in call.keywords)]
+        shown = isinstance(call.args[0], ast.Constant) and call.args[0].value in SHOWN
+        return shown and all(map(self.known.is_quiet, given))
 
     def held(self, node: ast.With) -> ast.withitem | None:
         """The one context of a statement, where it does nothing but to give back under a name what it is given."""

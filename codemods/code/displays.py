@@ -10,14 +10,14 @@ from codemods.code.rows import row, unpacked
 from codemods.code.tree_copies import changed, made_from
 
 Items = list[tuple[ast.expr | None, ast.expr]]
-ORDERED = "collections.OrderedDict"
+ORDERED, COPYING = "collections.OrderedDict", "copy.copy"
 MAKERS = frozenset({"dict", "list", "tuple", "sorted"})
 
 
 def scattered(known: ModuleNames) -> list[ast.expr]:
     """The lists and dictionaries of a module that are written in a roundabout way."""
-    calls = [item for item in known.nodes[ast.Call] if _maker(item, known) or _copied(item)]
-    kinds = (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.BinOp)
+    calls = [item for item in known.nodes[ast.Call] if _maker(item, known) or _copied(item, known)]
+    kinds = (ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.BinOp, ast.Subscript)
     every = [*calls, *(item for kind in kinds for item in known.nodes[kind])]
     return [item for item in every if displayed(item, known) is not None]
 
@@ -25,7 +25,9 @@ def scattered(known: ModuleNames) -> list[ast.expr]:
 def displayed(node: ast.AST, known: ModuleNames) -> ast.expr | None:
     """The list or dictionary that an expression comes to, with its items in the order in which they are worked out."""
     if isinstance(node, ast.Call):
-        return _copied(node) or _called(node, known)
+        return _copied(node, known) or _called(node, known)
+    if isinstance(node, ast.Subscript):
+        return node.value if isinstance(node.value, ast.List) and _is_whole(node.slice) else None
     if isinstance(node, ast.Dict) and any(key is None and isinstance(value, ast.Dict) for key, value in _items(node)):
         return _dictionary(node, [pair for key, value in _items(node) for pair in _flat(key, value)])
     if isinstance(node, ast.List) and any(isinstance(item, ast.Starred) for item in node.elts):
@@ -75,16 +77,26 @@ def _joined(node: ast.BinOp) -> ast.expr | None:
     one, other = node.left, node.right
     if isinstance(one, ast.Dict) and isinstance(other, ast.Dict) and isinstance(node.op, ast.BitOr):
         return _dictionary(node, [*_items(one), *_items(other)])
+    if isinstance(one, ast.List) and isinstance(node.op, ast.Mult):
+        return one if isinstance(other, ast.Constant) and other.value == 1 and type(other.value) is int else None
     if isinstance(one, ast.List) and isinstance(other, ast.List) and isinstance(node.op, ast.Add):
         return made_from(node, ast.List(elts=[*one.elts, *other.elts], ctx=ast.Load()))
     return None
 
 
-def _copied(node: ast.Call) -> ast.expr | None:
-    """The dictionary that is copied where it is written."""
-    function = node.func if not (node.args or node.keywords) else None
-    copied = isinstance(function, ast.Attribute) and function.attr == "copy" and isinstance(function.value, ast.Dict)
-    return function.value if copied and isinstance(function, ast.Attribute) else None
+def _copied(node: ast.Call, known: ModuleNames) -> ast.expr | None:
+    """The list or dictionary that is copied where it is written."""
+    function, given = node.func, [*node.args, *node.keywords]
+    own = isinstance(function, ast.Attribute) and function.attr == "copy" and not given
+    made = function.value if own and isinstance(function, ast.Attribute) else None
+    if len(node.args) == len(given) == 1 and known.dotted(function) == COPYING:
+        made = node.args[0]
+    return made if isinstance(made, ast.Dict | ast.List) else None
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """Whether a slice is all of what it is one of."""
+    return isinstance(node, ast.Slice) and node.lower is node.upper is node.step is None
 
 
 def _maker(node: ast.Call, known: ModuleNames) -> str:

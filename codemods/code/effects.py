@@ -23,6 +23,13 @@ BUILTINS = frozenset({
 """Functions that nothing in the file may have taken the name of."""
 FAILING = frozenset({"format", "hash", "issubclass", "len"})
 """Those of them that fail where they are given something else."""
+LOGGERS = frozenset({"logging.getLogger", "structlog.get_logger"})
+RANK_ZERO = (
+    "pytorch_lightning.utilities", "pytorch_lightning.utilities.rank_zero", "pytorch_lightning.utilities.distributed",
+    "lightning.pytorch.utilities", "lightning.pytorch.utilities.rank_zero", "lightning.fabric.utilities.rank_zero",
+    "lightning_fabric.utilities.rank_zero", "lightning_utilities.core.rank_zero",
+)  # fmt: skip
+"""Modules that have functions which tell something in one process alone."""
 DOTTED = frozenset({
     "warnings.warn", "logging.debug", "logging.info", "logging.warning", "logging.error", "logging.critical",
     "logging.log", "logging.exception", "pprint.pprint", "pprint.pformat", "sys.stdout.write", "sys.stderr.write",
@@ -31,12 +38,14 @@ DOTTED = frozenset({
     "sys.getsizeof", "os.getpid", "os.getcwd", "socket.gethostname", "platform.node",
     "tqdm.tqdm.write", "tqdm.auto.tqdm.write", "rich.print", "rich.pretty.pprint", "click.echo", "click.secho",
     "torch.cuda.empty_cache", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated", "torch.is_tensor",
-    "torch.is_grad_enabled", *CONTEXTS,
+    "torch.is_grad_enabled", "torch.cuda.is_available", "torch.cuda.device_count", "json.dumps", *CONTEXTS, *LOGGERS,
+    *(f"{home}.rank_zero_{name}" for home in RANK_ZERO for name in ("debug", "info", "warn")),
 })  # fmt: skip
 """Functions of modules, by their dotted names."""
+REFUSING = frozenset({"warnings.warn", "json.dumps", *(f"{home}.rank_zero_warn" for home in RANK_ZERO)})
+"""Those of them that may raise something."""
 TOLD = frozenset({"__class__", "__doc__", "__module__", "__name__", "__qualname__", "shape", "dtype", "device", "ndim"})
 """Attributes that tell what something is."""
-LOGGERS = frozenset({"logging.getLogger", "structlog.get_logger"})
 LOGURU = "loguru.logger"
 LOGGING = frozenset({"debug", "info", "warning", "error", "critical", "log", "exception"})
 """Methods of a logger."""
@@ -52,6 +61,9 @@ def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) ->
         return not (node.args.defaults or any(node.args.kw_defaults))
     if isinstance(node, ast.Call):
         given = [*node.args, *(item.value for item in node.keywords)]
+        if getattr(node.func, "id", "") == "getattr":
+            told = len(given) == 3 and isinstance(given[1], ast.Constant) and given[1].value in TOLD
+            return told and "getattr" not in taken and all(is_quiet(item, imported, taken) for item in given)
         return callee_is_quiet(node.func, imported, taken) and all(is_quiet(item, imported, taken) for item in given)
     if isinstance(node, ast.JoinedStr):
         return all(is_quiet(item, imported, taken) for item in node.values)
@@ -70,7 +82,10 @@ def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) ->
         return not named and all(is_quiet(item, imported, taken) for item in (node.left, node.right))
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
-        named = sum(isinstance(item, ast.Name) for item in sides) > 1 or any(map(_asks_inside, node.ops))
+        inside = any(isinstance(item, ast.In | ast.NotIn) for item in node.ops)
+        if inside and not all(_is_text(item, imported, taken) for item in sides):
+            return False
+        named = sum(isinstance(item, ast.Name) for item in sides) > 1
         same = not named or all(isinstance(item, ast.Is | ast.IsNot) for item in node.ops)
         return same and all(is_quiet(item, imported, taken) for item in sides)
     if isinstance(node, ast.BoolOp):
@@ -83,15 +98,18 @@ def is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) ->
     return told or dotted_name(node, imported) is not None
 
 
-def _asks_inside(node: ast.cmpop) -> bool:
-    """Whether it is asked what is in something, which may be used up by it."""
-    return isinstance(node, ast.In | ast.NotIn)
+def _is_text(node: ast.expr, imported: dict[str, str], taken: Container[str]) -> bool:
+    """Whether an expression gives a string: what is in anything else may be used up where it is asked for."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    told = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("ascii", "repr", "str")
+    return told and callee_is_quiet(node.func, imported, taken)  # type: ignore[attr-defined]
 
 
 def may_fail(node: ast.expr, imported: dict[str, str]) -> bool:
     """Whether a quiet expression may raise what somebody waits for, as a warning too."""
     calls = (item.func for item in every_node(node) if isinstance(item, ast.Call))
-    return any(getattr(item, "id", "") in FAILING or dotted_name(item, imported) == "warnings.warn" for item in calls)
+    return any(getattr(item, "id", "") in FAILING or dotted_name(item, imported) in REFUSING for item in calls)
 
 
 def callee_is_quiet(node: ast.expr, imported: dict[str, str], taken: Container[str]) -> bool:

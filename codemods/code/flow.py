@@ -6,13 +6,13 @@ import ast
 from typing import Any
 
 from codemods.code.assigning import Owner, is_attribute, single
-from codemods.code.conditions import ALWAYS, GUARDS, guarded
+from codemods.code.conditions import ALWAYS, GUARDS, guarded, is_empty, of_version, told_before
 from codemods.code.contexts import Contexts
 from codemods.code.idle_statements import ends_plainly, is_given_back_anyway, without_set_anew
 from codemods.code.imports import ModuleNames
 from codemods.code.inlining import is_super
 from codemods.code.iterating import is_repeated_once, plain_turns
-from codemods.code.looking import looked_at
+from codemods.code.looking import is_shown, looked_at
 from codemods.code.names import Function
 from codemods.code.nodes import every_node, walk
 from codemods.code.own_instances import asks_for_instance
@@ -71,11 +71,14 @@ class _Blocks:
     def catches(self, node: ast.AST, owner: Owner) -> bool:
         """Whether a statement may answer an exception that comes out of its body."""
         if isinstance(node, ast.With):
-            return not all(self.contexts.is_null(item, owner) for item in node.items)
+            return not all(self.contexts.lets_pass(item, owner) for item in node.items)
         return isinstance(node, ast.AsyncWith) or bool(getattr(node, "handlers", ()) or getattr(node, "finalbody", ()))
 
     def block(self, body: list[ast.stmt], owner: Owner) -> list[ast.stmt]:
-        made = [new for node in body for new in self.statement(node, owner)]
+        made: list[ast.stmt] = []
+        for node in body:
+            told = told_before(made[-1], node) if made and not isinstance(owner, ast.ClassDef) else node
+            made += self.statement(told, owner)
         made = [item for index, item in enumerate(made) if not is_given_back_anyway(item, made[index + 1 :])]
         if not (self.caught or "__setattr__" in self.known.methods):
             made = without_set_anew(made, self.known.decorated)
@@ -118,7 +121,11 @@ class _Blocks:
         if isinstance(value, ast.Call | ast.Name) and self.is_idle(value):
             return []
         parts = looked_at(value, self.known)
-        return [node] if parts is None or self.caught else [at(changed(node, value=item), item) for item in parts]
+        if parts is None or self.caught:
+            return [node]
+        if len(parts) == 1 and not is_shown(value):
+            return [changed(node, value=parts[0])]
+        return [at(changed(node, value=item), item) for item in parts]
 
     def is_idle(self, node: ast.expr) -> bool:
         """Whether nothing is missed where an expression is not worked out."""
@@ -156,9 +163,8 @@ class _Blocks:
         if isinstance(node, ast.With):
             if (kept := self.contexts.held(node)) is not None:
                 return [_assign(kept.optional_vars, kept.context_expr.args[0], node), *node.body]  # type: ignore[arg-type, attr-defined]
-            idle = all(self.contexts.is_null(item, owner) for item in node.items)
-            idle = idle and not (_keeps_warnings(node) and _says_warnings(node))
-            return node.body if idle else [self.contexts.entered(node)]
+            body = self.contexts.done_in(node, owner)
+            return [self.contexts.entered(node)] if body is None else body or [_nothing(node)]
         tried, otherwise, last = (
             all(isinstance(item, ast.Pass) for item in each) for each in (node.body, node.orelse, node.finalbody)
         )
@@ -265,8 +271,10 @@ class _Blocks:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             way = self.decided(test.operand, owner)
             return None if way is None else not way
-        if isinstance(test, ast.Constant):
-            return bool(test.value)
+        if isinstance(test, ast.Constant) or is_empty(test):
+            return bool(getattr(test, "value", None))
+        if (new := of_version(test, self.known)) is not None:
+            return new
         if isinstance(test, ast.Compare) and isinstance(owner, ast.FunctionDef) and id(owner) in self.methods:
             return asks_for_instance(test, owner)
         return False if self.known.dotted(test) in CHECKING else None
@@ -399,12 +407,3 @@ def _taken(pattern: ast.pattern, subject: ast.expr) -> list[tuple[ast.MatchAs, a
         return None
     found = [_taken(one, item) for one, item in zip(pattern.patterns, row, strict=True)]
     return None if any(each is None for each in found) else [pair for each in found for pair in each or ()]
-
-
-def _keeps_warnings(node: ast.With) -> bool:
-    return any("catch_warnings" in ast.unparse(item.context_expr) for item in node.items)
-
-
-def _says_warnings(node: ast.With) -> bool:
-    """Whether the filters that the context puts back may be changed in it."""
-    return any("warnings" in getattr(each, "id", "") for item in node.body for each in every_node(item))

@@ -36,7 +36,7 @@ CHANGED = frozenset({
 """Methods of a string that give another one."""
 ITERATORS = frozenset({"iter", "map", "zip", "enumerate", "reversed"})
 """Functions that give what is gone over once."""
-ASKING = frozenset({"abs", "all", "any", "len", "next"})
+ASKING = frozenset({"abs", "all", "any", "len", "max", "min", "next", "round"})
 TESTED = (ast.If, ast.While, ast.IfExp, ast.Assert)
 FOLDED = (*TESTED, ast.BinOp, ast.BoolOp, ast.Compare, ast.UnaryOp, ast.JoinedStr, ast.Subscript)
 
@@ -273,9 +273,12 @@ def _first(node: ast.Call, known: ModuleNames) -> ast.expr | None:
         return None
     if name in ("all", "any", "len"):
         return _of_row(name, row(given, known), node)
-    if name == "abs":
+    if name in ("abs", "round"):
         number = _number(given)
-        return None if number is None else _constant(abs(number), node)
+        return None if number is None else _constant(abs(number) if name == "abs" else number, node)
+    if name in ("max", "min"):
+        items = row(given, known)
+        return items[0] if items and len(items) == 1 and isinstance(items[0], ast.Constant) else None
     iterates = isinstance(given, ast.Call) and getattr(given.func, "id", "") in ITERATORS
     items = row(given, known) if iterates or isinstance(given, ast.GeneratorExp) else None
     return items[0] if items and len(items) == 1 else None

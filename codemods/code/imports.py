@@ -81,10 +81,9 @@ class ModuleNames:
                 name, dotted = _stands_for(node, alias)
                 if self.names.stores[name] - self._missing[name] == 1 or found.get(name) == dotted:
                     found[name] = dotted
-        for node in self.tree.body:
-            target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-            value = node.value if isinstance(node, ast.Assign) else None
-            made = dotted_name(value.func, found) if isinstance(value, ast.Call) else None
+        for node in self.nodes[ast.Assign]:
+            target = node.targets[0] if len(node.targets) == 1 else None
+            made = dotted_name(node.value.func, found) if isinstance(node.value, ast.Call) else None
             if made in LOGGERS and isinstance(target, ast.Name) and self.names.stores[target.id] == 1:
                 found[target.id] = "logging"
         return found

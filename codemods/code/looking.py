@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from codemods.code.imports import ModuleNames
+from codemods.code.nodes import every_node
 from codemods.code.rows import row
 
 CALLS = (ast.Call, ast.Await)
@@ -27,6 +28,11 @@ def looked_at(node: ast.expr, known: ModuleNames) -> list[ast.expr] | None:
             return None
         found += [item] if inner is None else inner
     return found
+
+
+def is_shown(node: ast.expr) -> bool:
+    """Whether anything in an expression is shown."""
+    return any(isinstance(item, ast.Name) and item.id in SHOWING for item in every_node(node))
 
 
 def _parts(node: ast.expr, known: ModuleNames) -> list[ast.expr] | None:

@@ -30,6 +30,10 @@ def row(node: ast.expr, known: ModuleNames) -> list[ast.expr] | None:
     if isinstance(node, ast.List | ast.Tuple):
         found = [inner for item in node.elts for inner in unpacked(item, known)]
         return None if any(isinstance(item, ast.Starred) for item in found) else found
+    if isinstance(node, ast.Dict):
+        return _view(node, "keys")
+    if isinstance(node, ast.Set):
+        return node.elts if len(node.elts) == 1 and not isinstance(node.elts[0], ast.Starred) else None
     if isinstance(node, COMPREHENSIONS):
         turn = node.generators[0]
         if len(node.generators) > 1 or turn.ifs or turn.is_async:

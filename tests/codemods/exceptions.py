@@ -32,7 +32,6 @@ LOST: dict[tuple[str, str], str] = {
     ("GRD005-1", "by a caller"): OPEN,
     ("COM009-2", "import or none"): GUARDED,
     ("LIT003-0", "import or none"): GUARDED,
-    ("TBP110-0", "in a string"): OPEN,
     ("AMP004-1", "import twice"): OPEN,
     ("AMP004-2", "import twice"): OPEN,
     ("AMP004-2", "imported where read"): OPEN,

@@ -121,7 +121,7 @@ RULE = Rule(
     ),
     fix="manual",
     versions="every torch",
-    triggers=(b".half()", b".bfloat16()", b"precision="),
+    triggers=(b"half", b"bfloat16", b"precision="),
     check=check,
     collect=collect,
     present=present,
