@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import inspect
 import os
 import re
 import sys
@@ -52,11 +53,20 @@ def stand_in(names: list[str]) -> None:
         names.append(f"{model} of {repo_or_dir}")
         return made
 
+    _once_imported("huggingface_hub.utils._http", hurried)
     _whenever("torch.hub", ("load",), lambda plain: _patient(plain, from_repository))
     _whenever("huggingface_hub.file_download", ("hf_hub_download",), lambda plain: _patient(plain, from_hub))
     _whenever("safetensors.torch", ("load_file",), lambda plain: _for_fetched(plain, from_file))
     _whenever("timm.models._builder", _OF_TIMM, lambda plain: _patient(plain, untrained))
     _whenever("timm.models.helpers", _OF_TIMM, lambda plain: _patient(plain, untrained))
+
+
+def hurried(client: Any) -> None:
+    """Let the hub's client ask once more where nobody answers, and not again and again for half a minute."""
+    for name in ("http_backoff", "http_stream_backoff"):
+        defaults = getattr(inspect.unwrap(getattr(client, name, hurried)), "__kwdefaults__", None) or {}
+        if "max_retries" in defaults:
+            defaults["max_retries"] = 1
 
 
 def _of_package(repository: str, model: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -120,6 +130,10 @@ def _whenever(place: str, names: Sequence[str], make: Callable[[Function], Funct
         for plain in filter(None, [getattr(module, name, None) for name in names]):
             put(plain, make(plain))
 
+    _once_imported(place, change)
+
+
+def _once_imported(place: str, change: Callable[[Any], None]) -> None:
     if place in sys.modules:
         change(sys.modules[place])
     else:

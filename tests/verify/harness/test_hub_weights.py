@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import urllib.error
 from collections.abc import Iterator
@@ -166,3 +167,16 @@ def test_a_wrong_argument_of_such_a_model_still_fails(of_repositories: list[str]
     with pytest.raises(TypeError):
         torch.hub.load("pytorch/vision", "vgg16", pretraned=True)
     assert not of_repositories
+
+
+def test_a_hub_that_does_not_answer_is_asked_twice_and_not_for_half_a_minute() -> None:
+    def http_backoff(method: str, *, max_retries: int = 5, base_wait_time: float = 1) -> tuple[int, float]:
+        return max_retries, base_wait_time
+
+    client = ModuleType("client")
+    vars(client).update(
+        http_backoff=functools.wraps(http_backoff)(lambda *args, **kwargs: http_backoff(*args, **kwargs))
+    )
+    hub_weights.hurried(client)
+    assert http_backoff("HEAD") == (1, 1)
+    hub_weights.hurried(ModuleType("another"))
