@@ -421,3 +421,21 @@ def test_a_training_that_lightning_ends_at_our_signal_was_ended(
     raw = _read(tmp_path / "0.jsonl", "model.py: Model, trained by itself", Outcome(-15, "", cut, 9.0), RECIPE)
     assert raw.ended == ended
     assert raw.recording.failure is not None and raw.recording.failure.type == kind
+
+
+def test_a_module_that_is_loaded_beside_a_changed_file_may_be_built_of_it(tmp_path: Path) -> None:
+    step = (
+        "import pytorch_lightning as pl\n\n\nclass Net(pl.LightningModule):\n    def training_step(self, batch): ...\n"
+    )
+    files = {
+        "model.py": "class Inner(object):\n    pass\n",
+        "net.py": step,
+        "other.py": step,
+        "run.py": "from model import Inner\nfrom net import Net\n",
+        "runs.py": "from other import Net\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    sources = Sources(tmp_path)
+    assert modules.chosen(sources, sources, ["model.py"]) == ()
+    assert [file.path for file in modules.reached(sources, ["model.py"])] == ["net.py"]

@@ -59,9 +59,11 @@ def chosen(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[Mod
 
 
 def reached(after: Sources, changed: Iterable[str]) -> tuple[ModuleFile, ...]:
-    """The modules that changed scripts train: not changed themselves."""
+    """The modules that changed scripts train, and those that others load beside changed files, of which they may be
+    built: not changed themselves."""
     touched = {path for path in changed if path.endswith(".py")}
-    loaded = dict.fromkeys(path for script in sorted(touched) for path in after.reach(script)[0] if path not in touched)
+    scripts = [*sorted(touched), *(path for path in after.paths() if touched & set(after.reach(path)[0]))]
+    loaded = dict.fromkeys(path for script in scripts for path in after.reach(script)[0] if path not in touched)
     found = [path for path in loaded if _has_classes(after, path) and _names_step(after.tree(path))]
     return tuple(_chosen(after, after, path) for path in found[:FILES])
 
