@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -13,9 +14,12 @@ from typing import Any
 from verify.reading.callers import NONE, CallerScope, calls, hinted, meant, scope, settled
 from verify.reading.names import last_name
 from verify.reading.sources import Sources
+from verify.reading.wholes import wholes
 
 EACH = 6
 GROUPS, GROUPS_SIZE, VARIANTS = 80, 120_000, 3
+TABLES = 20
+_OF_SETTINGS = re.compile(r"config|cfg|args|arguments|param|option|setting|flags")
 _REACHED = ("_target_", "class_path", "target", "class", "name", "type")
 _OF_LOADING = ("checkpoint_path", "map_location", "hparams_file", "strict", "weights_only")
 _GIVEN = ("init_args", "params", "args", "kwargs", "hparams")
@@ -23,12 +27,15 @@ _GIVEN = ("init_args", "params", "args", "kwargs", "hparams")
 
 @dataclass
 class Hints:
-    """Values by name, the most telling first; the arguments of whole calls by the class that is called; and what
-    belongs together in configuration files."""
+    """Values by name, the most telling first; the arguments of whole calls by the class that is called; what belongs
+    together in configuration files and in code; and, of one file, the options of its command line and the `tables`
+    that they make with its dictionaries and classes of settings."""
 
     values: dict[str, list[Any]] = field(default_factory=dict)
     calls: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     groups: list[dict[str, Any]] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    tables: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, name: str, value: Any) -> None:
         held = self.values.setdefault(name, [])
@@ -58,8 +65,11 @@ def hints(sources: Sources, first: str) -> Hints:
     loaders = sources.loaders(first)
     near = [path for path in sources.paths() if path in loaders]
     rest = [path for path in sources.paths() if path not in loaders]
+    tables: list[dict[str, Any]] = []
     for path in [first, *near, *rest]:
-        found.take(sources.once(_of_file, path))
+        said = sources.once(_of_file, path)
+        found.take(said)
+        tables += [table for table in said.tables if table not in tables and _fits(table)]
     size = 0
     for path, data in sources.configurations():
         _walk(data, found, 0)
@@ -69,6 +79,11 @@ def hints(sources: Sources, first: str) -> Hints:
             size += len(json.dumps(group))
             if size < GROUPS_SIZE and len(found.groups) < GROUPS and group not in found.groups:
                 found.groups.append(group)
+    found.groups[:0] = tables[:TABLES]
+    for name, (whole, is_known) in wholes(sources, first, found.groups, found.values).items():
+        if _fits(whole):
+            held = found.values.setdefault(name, [])
+            held.insert(0 if is_known else len(held), whole)
     for name, held in found.calls.items():
         found.calls[name] = _settled(held, found)
     return found
@@ -136,6 +151,28 @@ def _read(sources: Sources, path: str, tree: ast.Module, found: Hints) -> None:
     for name, value in constants.items():
         if name.islower() or name.isupper():
             found.add(name.lower(), value)
+    tables = [found.options, *(_table(node, constants) for node in tree.body)]
+    found.tables = [table for table in tables if len(table) > 1][:EACH]
+    for table in (_table(node, constants) for node in tree.body if not isinstance(node, ast.ClassDef)):
+        for name, value in table.items() if len(table) > 1 else ():
+            found.add(name, value)
+
+
+def _table(node: ast.stmt, constants: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of the settings that a file holds in a dictionary, or in a class that is called so."""
+    pairs: list[tuple[Any, ast.expr | None]] = []
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    if isinstance(value, ast.Dict):
+        pairs = [(getattr(key, "value", None), each) for key, each in zip(value.keys, value.values, strict=True)]
+    elif isinstance(value, ast.Call) and last_name(value.func) == "dict":
+        pairs = [(keyword.arg, keyword.value) for keyword in value.keywords]
+    elif isinstance(node, ast.ClassDef) and _OF_SETTINGS.search(node.name.lower()):
+        for each in node.body:
+            targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+            given = getattr(each, "value", None)
+            pairs += [(target.id, _of_field(given)) for target in targets if isinstance(target, ast.Name) and given]
+    known = ((name, _value(each, constants)) for name, each in pairs if isinstance(name, str) and each)
+    return {name: value for name, value in known if value is not NONE}
 
 
 def _parameters(sources: Sources, name: str) -> tuple[str, ...]:
@@ -224,7 +261,8 @@ def _option(node: ast.Call, constants: Mapping[str, Any], found: Hints) -> None:
             str(action), value
         )  # fmt: skip
     if name and value is not NONE:
-        found.add(name, _typed(value, getattr(given.get("type"), "id", "")))
+        found.options[name] = _typed(value, getattr(given.get("type"), "id", ""))
+        found.add(name, found.options[name])
     others = _value(given["choices"], constants) if name and "choices" in given else None
     for choice in others if isinstance(others, list) else ():
         found.add(name, choice)
