@@ -136,6 +136,25 @@ def test_it_trains_in_a_place_like_its_own(name: str, provided: list[str], tmp_p
     assert [fact.text for fact in evidence.facts if fact.kind == "provided"] == provided
 
 
+@pytest.mark.parametrize(
+    ("spoiled", "verdict"),
+    [
+        (("", ""), "preserved"),
+        (("lr=self.args.rate", "lr=self.args.rate * 2"), "changed"),
+        (("lr=self.args.rate", "lr=self.args.rates"), "changed"),
+        (("known.mean(1)", "known.sum(1)"), "changed"),
+    ],
+)
+def test_a_module_that_its_options_and_its_network_tell_of_is_trained_alone(
+    spoiled: tuple[str, str], verdict: str, tmp_path: Path, kept: Request
+) -> None:
+    evidence = proven(tmp_path, "alone_by_its_options", [], spoiled, request=kept)
+    assert evidence.verdict == verdict, evidence
+    whole = "{words: 40, width: 6, kinds: 3, rate: 0.25"
+    assert [one.arguments.startswith(f"judge=Judge({whole}") for one in evidence.alone] == [True]
+    assert evidence.alone[0].batch.startswith("({input_ids: int64 4x12, attention_mask: int64 4x12 of 1}, int64 4)")
+
+
 def test_packages_that_nothing_uses_need_not_be_there(tmp_path: Path, kept: Request) -> None:
     evidence = proven(tmp_path, "starts_with_a_package", [], request=kept)
     assert (evidence.verdict, evidence.rung) == ("preserved", "trains"), evidence

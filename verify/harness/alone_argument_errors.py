@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import linecache
 import re
 from collections.abc import Iterator, Mapping
@@ -15,14 +16,17 @@ from types import FrameType
 from typing import Any
 
 from .alone_arguments import ArgumentHints, by_name, guess
-from .alone_batches import KeyedDict, source_of
+from .alone_batches import KeyedDict
 from .alone_changes import is_tensor, keyed
-from .alone_values import MADE, Arguments, chained, configs, found_in, function, get, inner_of, put
+from .alone_steps import source_of
+from .alone_values import MADE, Arguments, chained, configs, everywhere, found_in, function, get, inner_of, put, unbuilt
 
+MENDED = 18
+"""How many others are tried for what an argument is made of, before it is left."""
 _OTHERS: dict[type, tuple[Any, ...]] = {
     bool: (True, False),
     int: (4, 8, 2, 16, 32, 64, 1, 3, [8, 8]),
-    float: (0.1, 1.0, 0, 0.5),
+    float: (0.1, 1.0, 0, 0.5, 2),
     str: (),
     type(None): (8, 0.1, {"@": "config", "values": {}}, {"@": "layer"}, [8, 8], False, "x"),
     list: ([8, 16], [1, 1], [1, 2, 2, 4]),
@@ -33,6 +37,19 @@ def following(
     error: BaseException, frames: list[tuple[FrameType, int]], given: Arguments, hints: ArgumentHints
 ) -> Iterator[Arguments]:
     """The arguments to try after an error: `frames` are those of the project, the innermost first."""
+    found = _told(error, frames, given, hints)
+    if (name := unbuilt(error)) in given:
+        yield from itertools.islice(found, MENDED)
+        others = [value for value in (guess(name, hints), by_name(name)) if value != given[name]]
+        yield from ({**given, name: value} for value in others)
+        yield {key: value for key, value in given.items() if key != name}
+    yield from found
+
+
+def _told(
+    error: BaseException, frames: list[tuple[FrameType, int]], given: Arguments, hints: ArgumentHints
+) -> Iterator[Arguments]:
+    """What an error and the lines that it passed tell of the arguments."""
     text = f"{type(error).__name__}: {error}"
     lines = [(frame, line) for frame, number in frames[:6] if (line := _statement(frame, number)) is not None]
     for _, line in lines[:3]:
@@ -46,8 +63,12 @@ def following(
     yield from _unsized(text, frames, given, hints)
     for frame, line in lines:
         yield from _lacking(text, line, given, hints)
-        for path in _mentioned(line, given, frame):
-            yield from (put(given, path, value) for value in _others(path, given, hints, text, frame))
+        paths = list(_mentioned(line, given, frame))
+        others = [
+            [_changed(given, path, value) for value in _others(path, given, hints, text, frame)] for path in paths
+        ]
+        for each in itertools.zip_longest(*others):
+            yield from filter(None, each)
 
 
 def _unfilled(text: str, line: ast.AST, given: Arguments, hints: ArgumentHints) -> Iterator[Arguments]:
@@ -80,7 +101,8 @@ def _holding(names: list[str], held: Mapping[str, Any], hints: ArgumentHints) ->
 
 
 def _answering(text: str, frame: FrameType, line: ast.AST, given: Arguments) -> Iterator[Arguments]:
-    """What a network in the place of an argument is asked for by a key or an attribute of its answer."""
+    """What a network in the place of an argument is asked for: a method, or a key or an attribute of its answer."""
+    method = re.search(r"'Layer' object has no attribute '(\w+)'", text)
     lacking = re.search(r"'(?:Tensor|KeyedDict)' object has no attribute '(\w+)'", text)
     asked = [(frame.f_locals.get(name), key) for name, key in keyed(line)]
     keys = (
@@ -88,6 +110,8 @@ def _answering(text: str, frame: FrameType, line: ast.AST, given: Arguments) -> 
     )
     for path, value in given.items():
         if isinstance(value, dict) and value.get("@") == "layer":
+            if method:
+                yield {**given, path: {**value, "methods": [*value.get("methods", []), method[1]]}}
             known = value.get("keys", [])
             for key in keys:
                 if key not in known:
@@ -153,6 +177,8 @@ def _missing(
     if match:
         if match[1] not in given and any(_spread(frame) for frame, _ in frames[:1]):
             yield {**given, match[1]: guess(match[1], hints)}
+        if (more := everywhere(given, match[1], guess(match[1], hints))) != given:
+            yield more
         for path in configs(given):
             held = inner_of(get(given, path))
             if match[1] not in held:
@@ -185,6 +211,12 @@ def _lacking(text: str, line: ast.AST, given: Arguments, hints: ArgumentHints) -
             new = {"@": "config", "values": {**values, key: guess(key, hints)}}
             if new != held:
                 yield put(given, path, new)
+
+
+def _changed(given: Arguments, path: tuple[str, ...], value: Any) -> Arguments:
+    """The arguments with another value at a path, which calls among them are given too."""
+    new = put(given, path, value)
+    return new if len(path) == 1 else everywhere(new, path[-1], value, get(given, path))
 
 
 def _others(

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .alone_batches import BATCH, SIDE, source_of
+from .alone_batches import BATCH, SIDE
+from .alone_steps import source_of
 from .alone_values import MADE, Arguments, function
 
 _CHANNELS = 3
@@ -22,9 +23,12 @@ _BY_NAME: tuple[tuple[str, Any], ...] = (
     (r"lr$|learning_rate|^lr_", 1e-3), (r"weight_decay|^wd$", 0.0), (r"dropout|drop_|_drop$", 0.0), (r"momentum", 0.9),
     (r"betas?$", 0.5), (r"eps(ilon)?$", 1e-6), (r"gamma|decay|alpha|lambda|_weight$|coef|ratio|prob|temperature|margin"
      r"|smoothing|factor|scale|threshold|sigma|tau", 0.5),
-    (r"seed", 1), (r"batch_size", BATCH), (r"heads|n_?head", 2), (r"layers|depth|blocks|stages", 2),
+    (r"(encoder|backbone|arch)_name$", "resnet18"),
+    (r"pretrained_model(_name)?$|(model|decoder|tokenizer)_(name|id)(_or_path)?$", "bert-base-uncased"),
+    (r"seed", 1), (r"batch_?size", BATCH), (r"heads|n_?head", 2), (r"layers|depth|blocks|stages", 2),
     (r"kernel", 3), (r"stride|dilation|groups", 1), (r"padding", 0), (r"image_size|img_size|resolution", SIDE),
     (r"in_?ch|in_?channels|input_channels|image_channels|num_channels", _CHANNELS),
+    (r"^d_|(_|^)(dim|dims|size|width|len|length)$", 8),
     (r"epoch", 2), (r"warmup", 1), (r"steps|iters|iterations|period|interval|every|patience|frequency", 10),
     (r"^(use|is|with|has|do|enable|disable|no|freeze|pretrained|train|log|save|verbose|debug)(_|$)|pretrained|freeze"
      r"|_only$|verbose|debug", False),

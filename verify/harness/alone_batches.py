@@ -7,14 +7,14 @@ dict or an object with attributes, and `{"value"}` for anything that JSON holds.
 
 from __future__ import annotations
 
-import ast
 import copy
 import inspect
-import textwrap
 import typing
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from .alone_steps import Shape, taken_apart
 
 Spec = dict[str, Any]
 Place = tuple[Any, ...]
@@ -22,13 +22,12 @@ Place = tuple[Any, ...]
 BATCH = 4
 TIME = 12
 SIDE = 32
-DEPTH = 4
 
 _TARGETS = ("y", "label", "target", "class", "gt", "truth", "tgt", "cls")
 _MASKS = ("mask", "valid", "padding")
+_KINDS = ("token_type", "segment_id")
 _LENGTHS = ("length", "lens", "_len", "size")
 _TEXT = ("token", "input_id", "text", "word", "sentence", "caption", "char", "seq")
-_OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"})
 _NAMES = ("path", "file", "fname", "name", "uri", "url")
 
 
@@ -52,6 +51,18 @@ def leaf(shape: Sequence[int], dtype: str = "float32", high: int = 2, name: str 
     """A tensor: uniform in [0, 1) where it holds floats, whole numbers from 0 to below `high` otherwise; of one
     number alone, -`high`, where that is below 0."""
     return {"shape": list(shape), "dtype": dtype, "high": high, "name": name}
+
+
+_OF_GRAPHS: dict[str, Spec] = {
+    "edge_index": leaf([2, TIME], "int64", BATCH),
+    "edge_attr": leaf([TIME, 8]),
+    "edge_weight": leaf([TIME]),
+    "edge_type": leaf([TIME], "int64"),
+    "batch": leaf([BATCH], "int64", 1),
+    "num_nodes": {"value": BATCH},
+    "num_graphs": {"value": 1},
+}
+"""What batches of torch_geometric hold besides their nodes, of which ours have as many as other batches samples."""
 
 
 def make(spec: Spec, generator: Any) -> Any:
@@ -141,7 +152,8 @@ def taken(layer: Any) -> Spec | None:
     if isinstance(layer, nn.RNNBase):
         order = [BATCH, TIME] if layer.batch_first else [TIME, BATCH]
         return leaf([*order, layer.input_size])
-    return None
+    width = getattr(layer, "in_channels", None) if type(layer).__module__.startswith("torch_geometric.") else None
+    return leaf([BATCH, width]) if type(width) is int and width > 0 else None
 
 
 def natural(module: Any) -> Spec:
@@ -153,10 +165,17 @@ def named(name: str, first: Spec) -> Spec:
     """What a part of a batch probably is, by its name and by the input that the module takes."""
     low = name.lower()
     first = {**first, "name": name}
+    if low in _OF_GRAPHS:
+        return {**_OF_GRAPHS[low], "name": name} if "shape" in _OF_GRAPHS[low] else _OF_GRAPHS[low]
     if low.endswith(_NAMES):
         return {"value": "made-up"}
+    if "attention" in low and len(first["shape"]) == 2:
+        return leaf(first["shape"], "int64", -1, name)
     if any(word in low for word in _MASKS):
-        return leaf([*first["shape"][:1], *first["shape"][-2:]], "float32", name=name)
+        size = first["shape"]
+        return leaf(size if len(size) < 3 else [size[0], *size[-2:]], "float32", name=name)
+    if any(word in low for word in _KINDS):
+        return leaf(first["shape"][:2] if len(first["shape"]) > 1 else [BATCH, TIME], "int64", 2, name)
     if any(word in low for word in _LENGTHS):
         return leaf([BATCH], "int64", -first["shape"][-1 if len(first["shape"]) > 2 else 1], name)
     if any(low == word or (len(word) > 2 and word in low) for word in _TARGETS):
@@ -169,7 +188,7 @@ def named(name: str, first: Spec) -> Spec:
 def guesses(module: Any, first: Spec | None = None) -> Iterator[Spec]:
     """What the batches of a module may be, the likeliest first, around the input that its first layer takes."""
     first = first or natural(module)
-    shape = _shape_of(type(module))
+    shape = taken_apart(module)
     kinds = _kinds_of(type(module))
     example = getattr(module, "example_input_array", None)
     if example is not None:
@@ -230,13 +249,10 @@ def _by_example(example: Any, shape: Any, first: Spec) -> Iterator[Spec]:
     yield found
 
 
-# -- what a step does with its batch, read in its source
-
-_Shape = Any
-"""None: a tensor; a name: a tensor called so; a list: a row of shapes; a dict: shapes by key, "." marks attributes."""
+# -- what a step does with its batch
 
 
-def _filled(shape: _Shape, first: Spec, name: str) -> Spec:
+def _filled(shape: Shape, first: Spec, name: str) -> Spec:
     if isinstance(shape, list):
         return {"items": [_filled(item, first, "") for item in shape], "kind": "list"}
     if isinstance(shape, dict):
@@ -247,135 +263,3 @@ def _filled(shape: _Shape, first: Spec, name: str) -> Spec:
     if isinstance(shape, str) and name and found["dtype" if "dtype" in found else "value"] != "int64":
         return named(shape, first) if len(shape) > 1 else found
     return found
-
-
-def _shape_of(cls: type) -> _Shape:
-    """How the training step of a class takes its batch apart; None where it does not, or where that is not seen."""
-    function = inspect.getattr_static(cls, "training_step", None)
-    return _BatchReader(cls).read(function, 1, 0)
-
-
-class _BatchReader:
-    """Reads how functions take one of their parameters apart."""
-
-    def __init__(self, cls: type) -> None:
-        self.cls = cls
-        self.seen: set[Any] = set()
-
-    def read(self, function: Any, position: int | str, depth: int) -> _Shape:
-        tree = source_of(function)
-        if tree is None or depth > DEPTH or (function, position) in self.seen:
-            return None
-        self.seen.add((function, position))
-        parameters = [parameter.arg for parameter in (*tree.args.posonlyargs, *tree.args.args)]
-        if isinstance(position, str):
-            name = position if position in parameters else None
-        else:
-            name = parameters[position] if position < len(parameters) else None
-        return self._name(tree, name, depth) if name else None
-
-    def _name(self, tree: ast.AST, name: str, depth: int) -> _Shape:
-        """How a variable is taken apart."""
-        found: _Shape = None
-        for node in ast.walk(tree):
-            new = self._one(tree, node, name, depth)
-            found = _merged(found, new)
-        return found
-
-    def _one(self, tree: ast.AST, node: ast.AST, name: str, depth: int) -> _Shape:
-        if isinstance(node, ast.Assign) and _is(node.value, name) and isinstance(node.targets[0], ast.Tuple | ast.List):
-            return self._targets(tree, node.targets[0], depth)
-        if isinstance(node, ast.Assign) and _is(node.value, name) and isinstance(node.targets[0], ast.Name):
-            other = node.targets[0].id
-            return self._name(tree, other, depth + 1) if other != name and depth < DEPTH else None
-        if isinstance(node, ast.Subscript) and _is(node.value, name) and isinstance(node.slice, ast.Constant):
-            key = node.slice.value
-            if isinstance(key, str):
-                return {key: self._inner(tree, node, depth)}
-            if isinstance(key, int) and 0 <= key < 16:
-                return [None] * key + [self._inner(tree, node, depth)]
-        if isinstance(node, ast.Attribute) and _is(node.value, name) and node.attr not in _OF_DICTS:
-            return None if hasattr(_tensor(), node.attr) else {".": None, node.attr: None}
-        if isinstance(node, ast.Call):
-            return self._call(node, name, depth)
-        return None
-
-    def _targets(self, tree: ast.AST, target: ast.Tuple | ast.List, depth: int) -> _Shape:
-        shapes: list[_Shape] = []
-        for item in target.elts:
-            if isinstance(item, ast.Starred):
-                continue
-            if isinstance(item, ast.Tuple | ast.List):
-                shapes.append(self._targets(tree, item, depth))
-            elif isinstance(item, ast.Name) and item.id != "_":
-                inner = self._name(tree, item.id, depth + 1) if depth < 2 else None
-                shapes.append(inner if inner is not None and item.id != "self" else item.id)
-            else:
-                shapes.append(None)
-        return shapes
-
-    def _inner(self, tree: ast.AST, node: ast.Subscript, depth: int) -> _Shape:
-        """The name, or how it is taken apart, of what is taken out of a batch."""
-        for other in ast.walk(tree):
-            if isinstance(other, ast.Assign) and other.value is node:
-                target = other.targets[0]
-                if isinstance(target, ast.Tuple | ast.List):
-                    return self._targets(tree, target, depth)
-                if isinstance(target, ast.Name):
-                    return target.id
-        return None
-
-    def _call(self, node: ast.Call, name: str, depth: int) -> _Shape:
-        """What a method of the class that is given the batch does with it."""
-        called = node.func
-        positions: list[int | str] = [number for number, item in enumerate(node.args) if _is(item, name)]
-        positions += [keyword.arg for keyword in node.keywords if keyword.arg and _is(keyword.value, name)]
-        stars = [item for item in node.args if isinstance(item, ast.Starred) and _is(item.value, name)]
-        if not (isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name | ast.Call)):
-            return None
-        on_self = _is(called.value, "self") or (isinstance(called.value, ast.Call) and _is(called.value.func, "super"))
-        function = inspect.getattr_static(self.cls, called.attr, None) if on_self else None
-        if function is None:
-            return None
-        static = isinstance(function, staticmethod)
-        function = getattr(function, "__func__", function)
-        if stars:
-            tree = source_of(function)
-            return [item.arg for item in tree.args.args[1:] if item.arg] if tree else None
-        found: _Shape = None
-        for position in positions:
-            moved = position if isinstance(position, str) or static else position + 1
-            found = _merged(found, self.read(function, moved, depth + 1))
-        return found
-
-
-def source_of(function: Any) -> ast.FunctionDef | None:
-    """The syntax tree of a function, also behind a decorator."""
-    try:
-        text = textwrap.dedent(inspect.getsource(inspect.unwrap(function)))
-        node = ast.parse(text).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError, ValueError):
-        return None
-    return node if isinstance(node, ast.FunctionDef) else None
-
-
-def _merged(one: _Shape, other: _Shape) -> _Shape:
-    if one is None or other is None or isinstance(one, str) or isinstance(other, str):
-        return other if one is None or (isinstance(one, str) and other is not None) else one
-    if isinstance(one, dict) and isinstance(other, dict):
-        return {key: _merged(one.get(key), other.get(key)) for key in [*one, *(k for k in other if k not in one)]}
-    if isinstance(one, list) and isinstance(other, list):
-        size = max(len(one), len(other))
-        padded = [[*row, *[None] * (size - len(row))] for row in (one, other)]
-        return [_merged(left, right) for left, right in zip(*padded, strict=True)]
-    return one
-
-
-def _is(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _tensor() -> type:
-    import torch
-
-    return torch.Tensor

@@ -18,6 +18,7 @@ from .alone_batches import BATCH, SIDE, TIME, Place, Spec, at, leaf, leaves, nat
 
 LARGEST = 4_000_000
 _MUCH = 8
+_PIECE = 2
 _LENGTH = re.compile(r"(\w+?)s?_?len(?:s|gths?)?$")
 _SIDES = (28, 64, 96, 128, 224, 256, 16, 299, 384, 512)
 
@@ -145,6 +146,20 @@ def swapped(have: int, want: int, trouble: Trouble, dimension: int | None = None
         for number in reversed(range(len(shape))):
             if shape[number] == have != want and dimension in (None, number, number - len(shape)):
                 yield changed(trouble, place, shape=[*shape[:number], want, *shape[number + 1 :]])
+
+
+def stretched(one: int, other: int, trouble: Trouble) -> Iterator[Spec]:
+    """Where a part of a sample is stretched before it meets the rest: a short piece of that part, and as much of the
+    rest as it becomes."""
+    have, ratio = min(one, other), max(one, other) // max(1, min(one, other))
+    held = [(place, part) for place, part in trouble.suspects() if have > 1 and have in part["shape"][1:]]
+    for short, _ in held if ratio > 1 and max(one, other) % have == 0 else ():
+        new = trouble.spec
+        for place, part in held:
+            size = _PIECE if place == short else _PIECE * ratio
+            first, *rest = part["shape"]
+            new = replaced(new, place, {**part, "shape": [first, *(size if was == have else was for was in rest)]})
+        yield new
 
 
 def typed(trouble: Trouble, dtype: str, old: Callable[[Spec], bool]) -> Iterator[Spec]:

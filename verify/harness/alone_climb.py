@@ -14,7 +14,7 @@ import linecache
 import re
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, TypeVar
@@ -43,6 +43,7 @@ from .alone_tries import (
     said,
     takes_batch,
 )
+from .alone_values import unbuilt
 from .alone_weights import unreached, wanted
 
 T = TypeVar("T")
@@ -54,6 +55,8 @@ STUCK = 80
 STARTS = 0.4
 """How much of a module's time goes to what the project says of its arguments, before the best of it is followed."""
 DOUBT = 20
+MENDED = 60
+"""How many tries go to arguments that the project passes and that were not made, before guesses are followed."""
 EXTRA = 24
 """How many tries batches of recorded shapes get beyond `TRIES`."""
 
@@ -118,6 +121,8 @@ class Climb:
         self.begin = deque(TryState(given) for given in arguments.starts(cls, hints))
         self.waiting: deque[TryState] = deque()
         self.queue: list[Waiting] = []
+        self.mending: deque[tuple[TryState, str]] = deque()
+        self.mended = 0
         self.order = self.tries = 0
         self.known: set[str] = set()
         self.offered: set[str] = set()
@@ -154,7 +159,7 @@ class Climb:
         return None
 
     def _is_on(self) -> bool:
-        left = bool(self.waiting or self.begin or self.queue)
+        left = bool(self.mending or self.waiting or self.begin or self.queue)
         return left and self.tries - self.pace.extra < TRIES and time.monotonic() < self.end
 
     def _next(self) -> _Turn | None:
@@ -163,7 +168,10 @@ class Climb:
         early = not self.queue or (not self.is_slow and left > self.seconds * (1 - STARTS))
         is_waiting = bool(self.waiting)
         is_start = bool(self.begin) and early and not is_waiting
-        if is_waiting or is_start:
+        if self.mending:
+            state, before = self.mending.popleft()
+            is_waiting = is_start = False
+        elif is_waiting or is_start:
             state, before = (self.waiting if is_waiting else self.begin).popleft(), ""
         else:
             state, before = heapq.heappop(self.queue)[2:]
@@ -251,8 +259,18 @@ class Climb:
         text = _text(tried)
         score = tried.score + (0.5 if text != turn.before else 0.0)
         state = replace(turn.state, batch=tried.spec)
-        for child, back in _quietly(children(self.bench, self.cls, state, tried, self.hints)):
+        found = _quietly(children(self.bench, self.cls, state, tried, self.hints))
+        if unbuilt(tried.error) and self.mended < MENDED:
+            self._mend(found if text != turn.before else (), text)
+        for child, back in found:
             self._push(score - back, child, text)
+
+    def _mend(self, found: Iterable[tuple[TryState, float]], text: str) -> None:
+        """Try next what may mend an argument that was not made: what the project passes is followed before a guess."""
+        new = [child for child, _ in itertools.islice(found, MENDED) if child.key not in self.known]
+        self.known.update(child.key for child in new)
+        self.mended += len(new)
+        self.mending.extendleft((child, text) for child in reversed(new))
 
     def _push(self, score: float, state: TryState, text: str) -> None:
         if state.key not in self.known:

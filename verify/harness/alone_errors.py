@@ -26,6 +26,7 @@ from .alone_changes import (
     sane,
     scaled,
     shaped,
+    stretched,
     swapped,
     typed,
 )
@@ -136,6 +137,10 @@ def _normalized(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
 def _pair(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     yield from swapped(int(match[2]), int(match[1]), trouble)
     yield from swapped(int(match[1]), int(match[2]), trouble)
+
+
+def _stretched(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    yield from stretched(int(match[1]), int(match[2]), trouble)
 
 
 def _sizes(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
@@ -359,7 +364,8 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
         (r"normalized_shape=\[([\d, ]+)\], expected input with shape \[.*?\], but got input of size\s*\[([\d, ]+)\]",
          _normalized),
         (r"to have one of the following scalar types: Long|expected scalar type Long|used as indices must be long"
-         r"|only one element tensors|must be an integer tensor|expects an? (?:long|int)|must be.*Long", _to_long),
+         r"|only one element tensors|must be an integer tensor|to be of integer type"
+         r"|expects an? (?:long|int)|must be.*Long", _to_long),
         (r"iteration over a 0-d tensor|expected str|must be (?:of type )?`?str|must be a string|not Tensor", _texts),
         (r"target|Target|cross_entropy|nll_loss|binary_cross_entropy", _loss),
         (r"must have the same dtype|expected m1 and m2 to have the same dtype|expected scalar type Float"
@@ -374,6 +380,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
         (r"size of tensor a", _loss),
         (r"expanded size of the tensor \((\d+)\) must match the existing size", _expanded),
         (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pair),
+        (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _stretched),
         (r"must match except in dimension|[Kk]ernel size can't be greater|[Oo]utput size is too small"
          r"|Expected more than 1 value per channel|[Pp]adding size should be less|too small|input.*smaller"
          r"|must be (?:larger|greater) than", _larger),

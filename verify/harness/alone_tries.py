@@ -201,7 +201,7 @@ def attempt(
 
 def constructed(bench: TryBench, cls: type, given: dict[str, Any]) -> Any:
     bench.watch.seed()
-    module = cls(**{name: values.build(value) for name, value in given.items()})
+    module = cls(**{name: values.built(name, value) for name, value in given.items()})
     with contextlib.suppress(ValueError):
         size = sum(parameter.numel() for parameter in module.parameters())
         if size > LARGEST:

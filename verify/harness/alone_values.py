@@ -24,6 +24,21 @@ Arguments = dict[str, Any]
 
 MADE = ("call", "layer", "tuple", "named", "function")
 """What is not a configuration, as far as it is a dict."""
+_UNBUILT = "unbuilt_argument"
+
+
+def unbuilt(error: BaseException | None) -> str:
+    """The argument that an error kept from being made."""
+    return getattr(error, _UNBUILT, "")
+
+
+def built(name: str, value: Any) -> Any:
+    """An argument; what keeps it from being made says which it is."""
+    try:
+        return build(value)
+    except Exception as error:
+        setattr(error, _UNBUILT, name)
+        raise
 
 
 def build(value: Any) -> Any:
@@ -38,7 +53,7 @@ def build(value: Any) -> Any:
     if kind == "tuple":
         return tuple(build(item) for item in value["items"])
     if kind == "layer":
-        return _layer(value.get("keys", ()))
+        return _layer(value.get("keys", ()), value.get("methods", ()))
     if kind == "function":
         return _FUNCTIONS[value["does"]]
     if kind == "named":
@@ -51,9 +66,9 @@ def build(value: Any) -> Any:
     return KeyedDict({name: build(item) for name, item in value.items()})
 
 
-def _layer(keys: Sequence[str] = ()) -> Any:
+def _layer(keys: Sequence[str] = (), methods: Sequence[str] = ()) -> Any:
     """A small module that takes any floats and gives eight for each sample: by themselves, or under each of some keys,
-    their mean where the key is that of a loss."""
+    their mean where the key is that of a loss. Some `methods` do the same as a call of it, or give its mean."""
     import torch
     from torch.nn import functional
 
@@ -63,13 +78,33 @@ def _layer(keys: Sequence[str] = ()) -> Any:
             self.linear = torch.nn.Linear(_WIDTH, _WIDTH)
 
         def forward(self, *given: Any, **others: Any) -> Any:
-            first = next(iter((*given, *others.values())))
-            x = next(iter(first.values())) if isinstance(first, dict) else first
+            x = next(_tensors((*given, *others.values())))
             flat = x.float().flatten(1) if x.dim() > 1 else x.float()[:, None]
             made: torch.Tensor = self.linear(functional.adaptive_avg_pool1d(flat[:, None], _WIDTH)[:, 0])
-            return KeyedDict({key: made.mean() if key.endswith("loss") else made for key in keys}) if keys else made
+            return KeyedDict({key: made.mean() if _is_loss(key) else made for key in keys}) if keys else made
 
+    def method(name: str) -> Any:
+        def called(self: Any, *given: Any, **others: Any) -> Any:
+            made = self(*given, **others)
+            return made.mean() if _is_loss(name) and isinstance(made, torch.Tensor) else made
+
+        return called
+
+    for name in methods:
+        setattr(Layer, name, method(name))
     return Layer()
+
+
+def _is_loss(name: str) -> bool:
+    return name.endswith("loss")
+
+
+def _tensors(value: Any) -> Iterator[Any]:
+    """The tensors in something, from the first on."""
+    if hasattr(value, "new_tensor"):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+        yield from _tensors(inner)
 
 
 def _one(*_: Any, **__: Any) -> float:
@@ -174,6 +209,21 @@ def put(given: Arguments, path: tuple[str, ...], value: Any) -> Arguments:
     return {**given, path[0]: {"@": "config", "values": inner} if is_config else inner}
 
 
+_NOTHING = object()
+
+
+def everywhere(given: Any, name: str, value: Any, old: Any = _NOTHING) -> Any:
+    """Arguments with another value in each configuration that has none of that name, or the `old` one: also in those
+    within calls, which are the same configuration once more."""
+    if isinstance(given, list):
+        return [everywhere(item, name, value, old) for item in given]
+    if not isinstance(given, dict):
+        return given
+    new = {key: everywhere(inner, name, value, old) for key, inner in given.items()}
+    is_one = new.get("@") == "config" and new["values"].get(name, _NOTHING) == old
+    return {**new, "values": {**new["values"], name: value}} if is_one else new
+
+
 def told(given: Arguments) -> str:
     """Arguments in one line for people."""
     return ", ".join(f"{name}={_told(value)}" for name, value in given.items())
@@ -189,7 +239,8 @@ def _told(value: Any) -> str:
         return f"({', '.join(map(_told, value['items']))})"
     if kind == "layer":
         keys = f" that answers with {{{', '.join(value['keys'])}}}" if value.get("keys") else ""
-        return f"a small linear layer{keys}"
+        methods = f" with {', '.join(value['methods'])}" if value.get("methods") else ""
+        return f"a small linear layer{methods}{keys}"
     if kind == "function":
         return {"one": "1.0 for any step", "same": "what it is given", "loss": "a mean squared error"}[value["does"]]
     if kind == "named":

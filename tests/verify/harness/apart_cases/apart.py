@@ -1,0 +1,175 @@
+"""Modules whose batches are taken apart by what they hand them to, or from the end."""
+
+from pathlib import Path
+
+import pytorch_lightning as pl
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Base(pl.LightningModule):
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.01)
+
+
+class FromTheEnd(Base):
+    """A row of three, of which no line says so."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Linear(5, 3), nn.Linear(5, 3)
+
+    def forward(self, both):
+        return self.left(both[0]) + self.right(both[1])
+
+    def training_step(self, batch, batch_idx):
+        assert len(batch) == 3
+        return F.cross_entropy(self(batch[:-1]), batch[-1].long())
+
+
+class Net(nn.Module):
+    """Finds by itself what it needs."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.head = nn.Embedding(11, 6), nn.Linear(6, 3)
+
+    def forward(self, sample):
+        words, mask = sample["input_ids"], sample["attention_mask"]
+        assert words.shape == mask.shape
+        return self.head((self.words(words) * mask[..., None]).mean(1))
+
+
+class Inside(Base):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+
+    def training_step(self, batch, batch_idx):
+        return F.cross_entropy(self.net(batch), batch["kind"])
+
+
+def compared(model, sample):
+    pictures, answer = sample
+    return F.mse_loss(model(pictures), answer)
+
+
+class ByAFunction(Base):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+
+    def training_step(self, batch, batch_idx):
+        return compared(self.net, batch)
+
+
+class ByKeywords(Base):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+
+    def forward(self, features, answers, scale=1.0):
+        assert scale == 1.0
+        return F.mse_loss(self.net(features), answers)
+
+    def training_step(self, batch, batch_idx):
+        return self(**batch)
+
+
+class AtOnce(Base):
+    """Two things that are taken in one line."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+
+    def training_step(self, batch, batch_idx):
+        inputs, label = batch["inputs"].float(), batch["label"]
+        return F.cross_entropy(self.net(inputs), label)
+
+
+class AllButTheFirst(Base):
+    """What comes behind a name that is not used."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+
+    def training_step(self, batch, batch_idx):
+        inputs, answers = batch[1:]
+        assert len(batch) == 3
+        return F.mse_loss(self.net(inputs), answers)
+
+
+class Steps(Base):
+    """A tensor of which pieces are taken, which is no row."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.RNN(3, 3)
+
+    def training_step(self, batch, batch_idx):
+        assert batch.dim() == 3
+        given, wanted = batch[:-1], batch[1:]
+        return F.mse_loss(self.net(given)[0], wanted)
+
+
+class Spoken(Base):
+    """Spectra that are stretched to the length of a voice."""
+
+    def __init__(self):
+        super().__init__()
+        self.longer, self.voice = nn.ConvTranspose1d(7, 5, 256, stride=256), nn.Conv1d(256, 5, 1)
+
+    def training_step(self, batch, batch_idx):
+        voice, spectra = batch
+        return (self.voice(voice) * self.longer(spectra)).mean()
+
+
+class Judged(Base):
+    """A network that is asked by a method of its own."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def training_step(self, batch, batch_idx):
+        return self.network.compute_loss(batch["sound"])
+
+
+class Tokens:
+    """What can be had with files of its own alone."""
+
+    def __init__(self, path):
+        self.words = Path(path).read_text().split()
+
+
+class Settings(Base):
+    """What its caller passes: a network of the settings, and words that cannot be read."""
+
+    def __init__(self, net, words, args):
+        super().__init__()
+        assert isinstance(net, Sized) and args.heads == 3 and args.rate == 0.125
+        self.net, self.args = net, args
+
+    def training_step(self, batch, batch_idx):
+        inputs, answers = batch
+        return F.mse_loss(self.net(inputs), answers) * self.args.rate
+
+
+class Sized(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        self.layer = nn.Linear(args.width, args.heads * args.factor)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def main(parser):
+    parser.add_argument("--width", type=int, default=6)
+    parser.add_argument("--heads", type=int, default=3)
+    parser.add_argument("--rate", type=float, default=0.125)
+    args = parser.parse_args()
+    return Settings(Sized(args), Tokens("/nowhere/words.txt"), args)

@@ -1,0 +1,88 @@
+"""Batches by what a step, and what it hands them to, does with them; arguments that are taken as one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.verify.harness.test_alone import search
+from verify.harness.alone_batches import guesses, told
+from verify.harness.alone_steps import taken_apart
+
+CASES = Path(__file__).parent / "apart_cases"
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What one search says of each class of the cases."""
+    folder = tmp_path_factory.mktemp("apart")
+    shutil.copytree(CASES, folder / "project")
+    return search(folder, folder / "project", ("apart.py",))
+
+
+@pytest.mark.parametrize(
+    ("cls", "batch", "most"),
+    [
+        ("FromTheEnd", "(float32 4x5, float32 4x5, int64 4)", 8),
+        ("Inside", "{input_ids: int64 4x12, attention_mask: int64 4x12 of 1, kind: int64 4}", 2),
+        ("ByAFunction", "(float32 4x4, float32 4x2)", 3),
+        ("ByKeywords", "{features: float32 4x4, answers: float32 4x2}", 2),
+        ("AtOnce", "{label: int64 4, inputs: float32 4x4}", 1),
+        ("AllButTheFirst", "(float32 4x4, float32 4x4, float32 4x2)", 2),
+        ("Steps", "float32 12x4x3", 4),
+        ("Spoken", "(float32 4x256x512, float32 4x7x2)", 9),
+        ("Judged", "{sound: float32 4x8}", 3),
+    ],
+)
+def test_batches_are_as_what_they_are_handed_to_takes_them(
+    searched: dict[str, Any], cls: str, batch: str, most: int
+) -> None:
+    assert searched[cls]["event"] == "recipe", searched[cls].get("why")
+    assert searched[cls]["told"]["batch"] == batch
+    assert searched[cls]["tries"] <= most
+
+
+def test_a_network_is_asked_by_a_method_that_it_has_not(searched: dict[str, Any]) -> None:
+    assert searched["Judged"]["told"]["arguments"] == "network=a small linear layer with compute_loss"
+
+
+def test_what_is_passed_as_one_is_known_as_one_and_what_cannot_be_made_is_left(searched: dict[str, Any]) -> None:
+    assert searched["Settings"]["event"] == "recipe", searched["Settings"].get("why")
+    whole = "{width: 6, heads: 3, rate: 0.125, factor: 2}"
+    assert searched["Settings"]["told"]["arguments"] == f"net=Sized({whole}), words=8, args={whole}"
+
+
+class Asked(torch.nn.Module):
+    """Would tell by an error that it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = torch.nn.Linear(3, 2)
+
+    @property
+    def helper(self) -> object:
+        raise AssertionError("a property was asked")
+
+    def training_step(self, batch: Any, batch_idx: int) -> Any:
+        return self.helper.compute(batch)  # type: ignore[attr-defined]
+
+
+def test_no_property_is_asked_for_what_is_called() -> None:
+    assert taken_apart(Asked()) is None
+
+
+class Images(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = torch.nn.Conv2d(3, 2, 3)
+
+    def training_step(self, batch: Any, batch_idx: int) -> Any:
+        return self.net(batch["photo"]) * batch["mask"]
+
+
+def test_a_mask_of_images_has_their_sides() -> None:
+    assert told(next(guesses(Images()))) == "{mask: float32 4x32x32, photo: float32 4x3x32x32}"
