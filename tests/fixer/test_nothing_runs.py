@@ -37,6 +37,7 @@ def planted(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize(
     "words",
     [("check",), ("diff",), ("run", "--no-verify"), ("run",), ("verify", "--conforms"), ("fix",)],

@@ -10,14 +10,13 @@ import re
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from tests.fixer.command import environment
+from tests.fixer.command import launched
 
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 PROMPT = re.compile(r"Make this change\? \[[^\]]*\] (\x1b\[0m)?$")
@@ -32,16 +31,8 @@ class AtTerminal:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         plain = dict.fromkeys(("NO_COLOR", "FORCE_COLOR", "COLUMNS"), "") | {"TERM": "xterm-256color"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "fixer", *arguments],
-            cwd=folder,
-            env={**environment({**plain, **env})},
-            stdin=theirs,
-            stdout=out or theirs,
-            stderr=theirs,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
-        )
+        streams = {"stdin": theirs, "stdout": out or theirs, "stderr": theirs}
+        self.process = launched(folder, *arguments, env={**plain, **env}, has_terminal=True, **streams)
         os.close(theirs)
         self.seen = ""
 
