@@ -39,7 +39,10 @@ USED = {
 }
 """What shows in Python files that a library is used."""
 METRICS_SINCE = "0.11.0"
-WITHOUT_TASK = "`{}` may stay; from 0.11 on metrics of classes need task=, which fixer writes once it is newer"
+WITHOUT_TASK = (
+    "`{}` may stay beside `setuptools<82`; from 0.11 on metrics of classes need task=, which fixer writes once it is "
+    "newer"
+)
 _MOVED = frozenset((*NAMES, *BESIDE, *built(), "python"))
 _LOCKED = re.compile(
     r"""(?im)^(?:name\s*=\s*["'](pytorch-lightning|lightning)["']|\s*["'](pytorch-lightning|lightning)["']:\s*\{|"""
