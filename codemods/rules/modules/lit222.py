@@ -6,13 +6,13 @@ import ast
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
-from codemods.code.calls import innermost, value_of
+from codemods.code.calls import class_around, innermost, value_of
 from codemods.code.nodes import walk
 from codemods.code.scopes import Scope
-from codemods.code.source import CallNode, PythonFile
+from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import is_self_attribute, own_nodes, root_name, self_name, taken, targets_of, uses
 from codemods.finding import Fix
-from codemods.lightning.facts import MODULE, Facts
+from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import reaches
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.modules.hook_calls import REQUIRED, short_calls, told
@@ -64,6 +64,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 
 
 _INSTANTIATE = ("hydra.utils.instantiate", "hydra.utils.call")
+VALUELESS = (
+    'Not rewritten: the call is a TypeError in every release. Log a number under its name, self.log("loss", loss), or '
+    "a dict of numbers with self.log_dict."
+)
 
 
 @dataclass(frozen=True)
@@ -324,19 +328,32 @@ def _is_module(facts: Facts, file: PythonFile, scope: Scope, name: ast.expr) -> 
 
 def _logged(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:
     node = call.node
+    item = class_around(file, call.within)
+    fact = facts.of_class(file, item) if item else None
+    if fact is None or facts.kind(fact) != MODULE or ast.unparse(node.func) != "self.log":
+        return
     value = value_of(node, "value", 1)
-    if (
-        isinstance(value, ast.Dict)
-        and facts.kind_around(file, call.within) == MODULE
-        and ast.unparse(node.func) == "self.log"
-    ):
-        yield Match(
-            file.span(node),
-            "self.log takes no dict since Lightning 2.0",
-            "manual",
-            "Not rewritten: it logged several values under one name. Log each under its own name with self.log_dict.",
-            "M239",
+    if isinstance(value, ast.Dict):
+        reason = (
+            "Not rewritten: it logged several values under one name. Log each under its own name with self.log_dict."
         )
+        yield Match(file.span(node), "self.log takes no dict since Lightning 2.0", "manual", reason, "M239")
+    elif value is None and not _may_give(node) and not (item and _logs_itself(facts, fact, item)):
+        yield Match(file.span(node), "self.log is given no value", "manual", VALUELESS)
+
+
+def _logs_itself(facts: Facts, fact: ClassFact, item: ClassNode) -> bool:
+    """Whether a class has a `log` of its own, or sets one."""
+    if any("log" in each.methods for each in facts.ancestry(fact)):
+        return True
+    found = (node for node in walk(item.node) if isinstance(node, ast.Attribute) and is_self_attribute(node, "log"))
+    return any(isinstance(node.ctx, ast.Store) for node in found)
+
+
+def _may_give(node: ast.Call) -> bool:
+    """Whether a call may give more than it says."""
+    spread = any(item.arg is None for item in node.keywords)
+    return spread or any(isinstance(each, ast.Starred) for each in node.args)
 
 
 MADE = """\

@@ -259,3 +259,33 @@ def test_what_hydra_makes_is_an_instance(made: str, level: str | None) -> None:
         assert "model = type(model).load_from_checkpoint(cfg.path)" in after
         own = "import pytorch_lightning\n\n\nclass Agent:\n    def load_from_checkpoint(self, path):\n        pass\n"
         assert "Hydra makes `model`" in refusals({"a.py": text, "b.py": own}, "LIT222")[0]
+
+
+IN = HEAD + MODEL + "    def f(self, given):\n        {}\n"
+
+
+@pytest.mark.parametrize(
+    "call", ["self.log(given)", "self.log({'a': 1})", "self.log('a', prog_bar=True)", "self.log()"]
+)
+def test_a_log_without_a_value(call: str) -> None:
+    [reason] = refusals({"a.py": IN.format(call)}, "LIT222")
+    assert "log_dict" in reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        IN.format("self.log('a', 1)"),
+        IN.format("self.log('a', value=given)"),
+        IN.format("self.log(value=given, name='a')"),
+        IN.format("self.log(*given)"),
+        IN.format("self.log('a', **given)"),
+        IN.format("given.log({'a': 1})"),
+        IN.format("self.logger.log({'a': 1})"),
+        IN.format("self.log(given)\n\n    def log(self, values):\n        pass"),
+        IN.format("self.log(given)").replace("(LightningModule)", "(object)"),
+        IN.format("self.log = print\n        self.log(given)"),
+    ],
+)
+def test_a_log_that_has_one_or_is_another(text: str) -> None:
+    assert refusals({"a.py": text}, "LIT222") == []
