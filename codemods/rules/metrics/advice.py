@@ -8,10 +8,10 @@ from codemods.code.source import PythonFile
 
 ADVICE = 'write it with `task="multiclass", num_classes=...`, `task="binary"`, or `task="multilabel", num_labels=...`'
 GONE = frozenset({
-    "absent_score", "compute_on_step", "is_multiclass", "mdmc_average", "mdmc_reduce", "multiclass", "multilabel",
-    "pos_label", "reduce", "reduction", "subset_accuracy",
+    "absent_score", "argmax_dim", "class_reduction", "compute_on_step", "is_multiclass", "mdmc_average", "mdmc_reduce",
+    "multiclass", "multilabel", "pos_label", "reduce", "reduction", "return_state", "subset_accuracy",
 })  # fmt: skip
-"""The keywords that no metric with a task takes any more (run on 1.9)."""
+"""The keywords that no metric with a task takes any more (run on 1.9), those of Lightning's own functions with them."""
 
 
 def advice(file: PythonFile, call: ast.Call, function: bool) -> str:

@@ -453,6 +453,16 @@ def test_no_metric_with_a_task_takes_what_is_gone(metric: str, name: str) -> Non
         getattr(torchmetrics, metric)(task="multiclass", num_classes=3, **{name: False})
 
 
+@pytest.mark.parametrize("name", ["class_reduction", "return_state"])
+def test_what_the_functions_of_lightning_took_is_not_advised(name: str) -> None:
+    text = f"from pytorch_lightning.metrics.functional import precision\n\nprecision(a, b, num_classes=3, {name}=c)\n"
+    found = run_rules({"a.py": text}, rule("LIT001"), rule("MET001")).findings
+    [reason] = [each.reason for each in found if each.code == "MET001"]
+    assert f", without {name}=." in reason and f"{name}=c" not in reason
+    with pytest.raises(TypeError, match=name):
+        torchmetrics.functional.precision(None, None, task="binary", **{name: "micro"})
+
+
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
