@@ -194,6 +194,8 @@ def read_return(
     others = {name: each for name, each in parts.items() if name not in LOGGED}
     known = [shown.items(each) for each in (log, bar) if each is not None]
     keys = {key for found in known if found for key in found}
+    keys |= {name for name, each in others.items() if _is_item(each, log, bar) and _key_of(each) == name}
+    open_ended = [each for each in (log, bar) if each is not None and shown.items(each) is None]
     asked = [name for name in others if name not in keys and watched(name)]
     if dicts := [name for name in asked if is_dict(item, method, others[name])]:
         return f"`{dicts[0]}`, which is looked up by name, is a dict, {NOT_LOGGED}"
@@ -206,8 +208,9 @@ def read_return(
         ):
             return f"`{made}`, which is monitored, is worked out in the dict itself"
         pairs = ((_quoted(file, value, name), file.source_of(others[name])) for name in asked)
-        calls[:0] = [f"self.log({key}, {text}, logger=False)" for key, text in pairs]
+        beside = [_once(file, key, text, open_ended) for key, text in pairs]
     else:
+        beside = []
         texts = {file.source_of(each) for found in known if found for each in found.values()}
         for name, each in others.items():
             text = file.source_of(each)
@@ -217,7 +220,10 @@ def read_return(
                 sure = False
                 if name not in asked:
                     continue
-            calls.insert(0, f"self.log({_quoted(file, value, name)}, {text}, logger=False)")
+            beside.insert(0, _once(file, _quoted(file, value, name), text, open_ended))
+    if beside and any(not isinstance(each, ast.Name) for each in open_ended):
+        return "what is logged may have one of the other keys too, and nothing is logged twice in one way and another"
+    calls[:0] = beside
     again = set() if hook else asked_of_steps(item) - {*others, *LOGGED}
     spread = [
         each for each in (log, bar) if each is not None and again & (shown.items(each) or dict.fromkeys(again)).keys()
@@ -227,6 +233,13 @@ def read_return(
     called = node.value.id if isinstance(node.value, ast.Name) else None
     sure = sure and (log is None or bar is None or is_same_surely(shown, log, bar))
     return ReturnedLog(node, called, tuple(calls), sure, hook, is_last(method.body, node), _spread(file, spread))
+
+
+def _once(file: PythonFile, key: str, text: str, open_ended: list[ast.expr]) -> str:
+    """The call that logs for callbacks alone what the dicts that are logged may have too."""
+    call = f"self.log({key}, {text}, logger=False)"
+    tests = dict.fromkeys(f"{key} not in {file.source_of(each)}" for each in open_ended)
+    return f"if {' and '.join(tests)}:\n    {call}" if tests else call
 
 
 def _spread(file: PythonFile, dicts: list[ast.expr]) -> tuple[str, ...]:
@@ -378,6 +391,12 @@ def _is_item(value: ast.expr, *dicts: ast.expr | None) -> bool:
     """Whether an expression is `d[...]` of one of the logged dicts."""
     names = {each.id for each in dicts if isinstance(each, ast.Name)}
     return isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and value.value.id in names
+
+
+def _key_of(value: ast.expr) -> object:
+    """The key of `d["key"]`."""
+    key = value.slice if isinstance(value, ast.Subscript) else None
+    return key.value if isinstance(key, ast.Constant) else None
 
 
 def _aligned(file: PythonFile, node: ast.expr) -> str:
