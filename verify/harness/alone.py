@@ -111,7 +111,7 @@ def search(bench: TryBench, spec: dict[str, Any], record: Callable[..., None]) -
             seconds = max(5.0, (end - time.monotonic()) / (others + len(found) - place))
             values = file["hints"]
             calls = tuple(values["calls"].get(cls.__name__, ()))
-            hints = ArgumentHints(values["values"], calls, tuple(values.get("groups", ()))).of_batches()
+            hints = ArgumentHints(values["values"], calls, tuple(values.get("groups", ()))).of_batches().filled()
             _search_one(bench, file, cls, hints, spec["trainer"], seconds, record, offers)
 
 

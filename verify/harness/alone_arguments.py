@@ -5,13 +5,14 @@ Runs in the target's interpreter, beside the harness: standard library and torch
 
 from __future__ import annotations
 
+import ast
 import collections.abc
 import inspect
 import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .alone_batches import BATCH, SIDE
@@ -19,7 +20,9 @@ from .alone_steps import source_of
 from .alone_values import MADE, Arguments, function
 
 _CHANNELS = 3
+_NOT_OWN = ("builtins", "torch", "lightning", "lightning_fabric", "pytorch_lightning")
 _BY_NAME: tuple[tuple[str, Any], ...] = (
+    (r"_(config|cfg|conf|kwargs|args|options|opts|settings|dict)$", {"@": "config", "values": {}}),
     (r"lr$|learning_rate|^lr_", 1e-3), (r"weight_decay|^wd$", 0.0), (r"dropout|drop_|_drop$", 0.0), (r"momentum", 0.9),
     (r"betas?$", 0.5), (r"eps(ilon)?$", 1e-6), (r"gamma|decay|alpha|lambda|_weight$|coef|ratio|prob|temperature|margin"
      r"|smoothing|factor|scale|threshold|sigma|tau", 0.5),
@@ -63,6 +66,20 @@ class ArgumentHints:
         groups = tuple({name: _of_batch(name, value) for name, value in group.items()} for group in self.groups)
         return ArgumentHints(values, one, groups)
 
+    def filled(self) -> ArgumentHints:
+        """The same, with a guess by its name for what calls pass and nobody knows."""
+        return replace(self, calls=tuple(_filled(call, self) for call in self.calls))
+
+
+def _filled(value: Any, hints: ArgumentHints) -> Any:
+    if isinstance(value, list):
+        return [_filled(item, hints) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("@") == "unknown":
+        return guess(value["name"], hints)
+    return {name: _filled(item, hints) for name, item in value.items()}
+
 
 def _of_batch(name: str, value: Any) -> Any:
     """A value, or the values in a configuration."""
@@ -90,7 +107,7 @@ def _parameters(cls: type) -> tuple[dict[str, Any], dict[str, Any], bool]:
     more = False
     for base in cls.__mro__:
         function = base.__dict__.get("__init__")
-        if function is None or base.__module__.split(".")[0] in ("torch", "lightning", "pytorch_lightning"):
+        if function is None or base.__module__.split(".")[0] in _NOT_OWN:
             continue
         try:
             found = list(inspect.signature(function).parameters.values())[1:]
@@ -131,6 +148,28 @@ def guess(name: str, hints: ArgumentHints) -> Any:
 
 def by_name(name: str) -> Any:
     return next((value for pattern, value in _BY_NAME if re.search(pattern, name.lower())), 8)
+
+
+def preparing(cls: type, attribute: str, hints: ArgumentHints) -> Iterator[tuple[str, Arguments]]:
+    """The methods of a class, no hooks, that set an attribute, with arguments for what they require: a script calls one
+    before it trains."""
+    of_others = [base for base in cls.__mro__ if base.__module__.split(".")[0] in _NOT_OWN]
+    hooks = {name for base in of_others for name in vars(base)}
+    for name, method in (pair for base in cls.__mro__ if base not in of_others for pair in vars(base).items()):
+        tree = source_of(method) if name not in hooks and inspect.isfunction(method) else None
+        if tree and any(_sets(node, attribute) for node in ast.walk(tree)):
+            required = list(inspect.signature(method).parameters.values())[1:]
+            yield name, {each.name: _guess(each.name, each.annotation, hints) for each in required if _is_needed(each)}
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    return parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+
+
+def _sets(node: ast.AST, attribute: str) -> bool:
+    if not isinstance(node, ast.Attribute) or node.attr != attribute or not isinstance(node.ctx, ast.Store):
+        return False
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _by_annotation(name: str, annotation: Any, depth: int) -> Any:

@@ -14,7 +14,7 @@ import linecache
 import re
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, TypeVar
@@ -43,7 +43,7 @@ from .alone_tries import (
     said,
     takes_batch,
 )
-from .alone_values import unbuilt
+from .alone_values import is_called, unbuilt
 from .alone_weights import unreached, wanted
 
 T = TypeVar("T")
@@ -57,6 +57,9 @@ STARTS = 0.4
 DOUBT = 20
 MENDED = 60
 """How many tries go to arguments that the project passes and that were not made, before guesses are followed."""
+_REFUSED = re.compile(r"Support for `\w+` has been removed in v\d")
+CALLED = 10
+"""How many other arguments a method that is called before gets after an error in it."""
 EXTRA = 24
 """How many tries batches of recorded shapes get beyond `TRIES`."""
 
@@ -155,6 +158,8 @@ class Climb:
         if turn.is_extra and isinstance(tried.error, TooSlow | TooLarge) and self._without_shapes():
             return None
         self._note(turn, tried)
+        if _is_of_class(tried):
+            self.queue, self.begin, self.waiting, self.mending = [], deque(), deque(), deque()
         self._follow(turn, tried)
         return None
 
@@ -192,6 +197,7 @@ class Climb:
         an error may come from what was done to it."""
         held = json.dumps(turn.state.arguments, sort_keys=True, default=str)
         same = self.built is not None and self.built[0] == held
+        same = same and not any(map(is_called, turn.state.attributes.values()))
         tried = self._attempt(turn, same)
         if same and tried.error is not None and not errors.is_about_inputs(_text(tried)):
             del tried
@@ -260,14 +266,19 @@ class Climb:
         score = tried.score + (0.5 if text != turn.before else 0.0)
         state = replace(turn.state, batch=tried.spec)
         found = _quietly(children(self.bench, self.cls, state, tried, self.hints))
-        if unbuilt(tried.error) and self.mended < MENDED:
-            self._mend(found if text != turn.before else (), text)
+        first: list[TryState] = []
         for child, back in found:
-            self._push(score - back, child, text)
+            if self.mended < MENDED and (unbuilt(tried.error) or _calls_anew(child, state)) and len(first) < MENDED:
+                first.append(child)
+            else:
+                self._push(score - back, child, text)
+        if text != turn.before:
+            self._mend(first, text)
 
-    def _mend(self, found: Iterable[tuple[TryState, float]], text: str) -> None:
-        """Try next what may mend an argument that was not made: what the project passes is followed before a guess."""
-        new = [child for child, _ in itertools.islice(found, MENDED) if child.key not in self.known]
+    def _mend(self, found: Sequence[TryState], text: str) -> None:
+        """Try next what may mend an argument that was not made, or a method that was not called: what the project
+        passes and does is followed before a guess."""
+        new = [child for child in found if child.key not in self.known]
         self.known.update(child.key for child in new)
         self.mended += len(new)
         self.mending.extendleft((child, text) for child in reversed(new))
@@ -291,7 +302,13 @@ def _quietly(found: Iterator[T]) -> Iterator[T]:
 
 def _is_final(tried: Attempt) -> bool:
     """Whether nothing that the error says will help: only other arguments from the project may."""
-    return isinstance(tried.error, PackageMissing) or "empty parameter list" in str(tried.error)
+    is_empty = "empty parameter list" in str(tried.error)
+    return is_empty or isinstance(tried.error, PackageMissing) or _is_of_class(tried)
+
+
+def _is_of_class(tried: Attempt) -> bool:
+    """Whether Lightning refuses the class for a hook that it calls no more, whatever it is built with and given."""
+    return isinstance(tried.error, NotImplementedError) and _REFUSED.search(str(tried.error)) is not None
 
 
 def children(
@@ -325,8 +342,15 @@ def children(
         yield replace(state, validates=True), 0
     lacking = re.match(rf"'{cls.__name__}' object has no attribute '(\w+)'", str(error))
     if lacking and lacking[1] not in state.attributes:
+        for name, kwargs in arguments.preparing(cls, lacking[1], hints):
+            if name not in state.attributes:
+                yield replace(state, attributes={**state.attributes, name: {"@": "called", "kwargs": kwargs}}), 0
         value = arguments.guess(lacking[1], hints)
         yield replace(state, attributes={**state.attributes, lacking[1]: value}), 0
+    for name, called in _calling(own, state):
+        more = argument_errors.following(error, own, called["kwargs"], hints)
+        for kwargs in itertools.islice(_quietly(more), CALLED):
+            yield replace(state, attributes={**state.attributes, name: {**called, "kwargs": kwargs}}), 0
     given = _quietly(argument_errors.following(error, own, state.arguments, hints))
     in_step = takes_batch(tried.frames)
     if state.batch is None or tried.module is None or not (in_step or isinstance(error, NothingLearned | Doubtful)):
@@ -341,6 +365,16 @@ def children(
     for pair in sizes.sides(state.arguments, hints.values):
         yield replace(state, batch=batches.sized(state.batch, pair)), 0
     yield from ((replace(state, batch=found, shaped=""), 0) for found in list(batches.guesses(tried.module))[1:])
+
+
+def _calls_anew(child: TryState, state: TryState) -> bool:
+    return child.attributes != state.attributes and any(map(is_called, child.attributes.values()))
+
+
+def _calling(own: Sequence[tuple[FrameType, int]], state: TryState) -> list[tuple[str, dict[str, Any]]]:
+    """The method that a state has called, where an error passed it."""
+    running = {frame.f_code.co_name for frame, _ in own}
+    return [(name, value) for name, value in state.attributes.items() if is_called(value) and name in running]
 
 
 def _line(pair: tuple[FrameType, int]) -> str:

@@ -109,7 +109,9 @@ class Offers:
         if not _is_data(cls):
             raise Undescribed(name)
         held = file["hints"]
-        hints = ArgumentHints(held["values"], tuple(held["calls"].get(name, ())), tuple(held.get("groups", ())))
+        hints = ArgumentHints(
+            held["values"], tuple(held["calls"].get(name, ())), tuple(held.get("groups", ()))
+        ).filled()
         queue = deque(_local(given) for given in arguments.starts(cls, hints))
         known: list[Given] = []
         while queue and len(known) < TRIES:

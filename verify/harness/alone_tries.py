@@ -42,11 +42,11 @@ TAKE_BATCHES = ("training_step", "on_train_batch_start", "on_before_batch_transf
 @dataclass(frozen=True)
 class TryState:
     """What is tried: arguments, a batch (None: the module's first guess), hooks that are left out, attributes that
-    the project's script would have set, and whether the module is validated and tested too: left out at first, since
-    a step on made-up batches is enough to find them, but a schedule may watch what is logged there. `weights` lets
-    weights be random that the module would load from where they are not. `full` are the arguments that were too large
-    or too slow here, None where these are no smaller ones; `slow` says that its training takes much of the time that
-    there is. `shaped` says what of the project gave the shapes of the batch."""
+    the project's script would have set, or methods that it would have called, and whether the module is validated and
+    tested too: left out at first, since a step on made-up batches is enough to find them, but a schedule may watch
+    what is logged there. `weights` lets weights be random that the module would load from where they are not. `full`
+    are the arguments that were too large or too slow here, None where these are no smaller ones; `slow` says that its
+    training takes much of the time that there is. `shaped` says what of the project gave the shapes of the batch."""
 
     arguments: dict[str, Any]
     batch: dict[str, Any] | None = None
@@ -323,8 +323,7 @@ def fit(module: Any, made: list[Any], state: TryState, trainer: dict[str, Any]) 
 
     for name in state.skipped:
         setattr(module, name, _nothing)
-    for name, value in state.attributes.items():
-        setattr(module, name, values.build(value))
+    values.put_on(module, state.attributes)
     handed = RepeatedBatches(made)
     loader: Any = DataLoader(handed, batch_size=None, shuffle=False)  # type: ignore[arg-type]
     evaluation: Any = DataLoader(handed, batch_size=None, shuffle=False) if state.validates else None  # type: ignore[arg-type]

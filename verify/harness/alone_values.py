@@ -212,6 +212,21 @@ def put(given: Arguments, path: tuple[str, ...], value: Any) -> Arguments:
 _NOTHING = object()
 
 
+def put_on(module: Any, attributes: Arguments) -> None:
+    """Give a module what the project's script would have: attributes, and what a method of its own makes of some
+    arguments, where that is `called`."""
+    for name, value in attributes.items():
+        if is_called(value):
+            getattr(module, name)(**{key: build(item) for key, item in value["kwargs"].items()})
+        else:
+            setattr(module, name, build(value))
+
+
+def is_called(value: Any) -> bool:
+    """Whether an attribute stands for a method that is to be called."""
+    return isinstance(value, dict) and value.get("@") == "called"
+
+
 def everywhere(given: Any, name: str, value: Any, old: Any = _NOTHING) -> Any:
     """Arguments with another value in each configuration that has none of that name, or the `old` one: also in those
     within calls, which are the same configuration once more."""
@@ -245,6 +260,8 @@ def _told(value: Any) -> str:
         return {"one": "1.0 for any step", "same": "what it is given", "loss": "a mean squared error"}[value["does"]]
     if kind == "named":
         return str(value["name"]).rsplit(".", 1)[-1]
+    if kind == "called":
+        return f"called with ({told(value['kwargs'])})"
     if kind == "call":
         name = _told(value["of"]) if "of" in value else value["name"].rsplit(".", 1)[-1]
         given = ", ".join(filter(None, [*map(_told, value.get("args", ())), told(value["kwargs"])]))

@@ -101,6 +101,10 @@ def meant(node: ast.expr, scope: CallerScope, depth: int = 0) -> Any:
         if NONE in items:
             return NONE
         return items if isinstance(node, ast.List) else {"@": "tuple", "items": items}
+    if isinstance(node, ast.Dict):
+        pairs = [(getattr(key, "value", None), each) for key, each in zip(node.keys, node.values, strict=True)]
+        values = {key: _by_place(each, scope, depth + 1) for key, each in pairs if isinstance(key, str)}
+        return {"@": "config", "values": {key: value for key, value in values.items() if value is not NONE}}
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = meant(node.operand, scope, depth + 1)
         return -value if isinstance(value, int | float) else NONE
@@ -108,7 +112,7 @@ def meant(node: ast.expr, scope: CallerScope, depth: int = 0) -> Any:
 
 
 def _of_name(node: ast.Name, scope: CallerScope, depth: int) -> Any:
-    before = [value for value in scope.assigned.get(node.id, ()) if value.lineno < node.lineno]
+    before = [value for value in scope.assigned.get(node.id, ()) if (value.end_lineno or value.lineno) < node.lineno]
     if before:
         found = meant(before[-1], scope, depth + 1)
         if found is not NONE:
@@ -141,13 +145,23 @@ def _of_call(node: ast.Call, scope: CallerScope, depth: int) -> Any:
         if not isinstance(of, dict) or of.get("@") != "call":
             return NONE
         made["of"] = of
-    given = [meant(item, scope, depth + 1) for item in arguments]
+    given = [_by_place(item, scope, depth + 1) for item in arguments]
     named = {keyword.arg: meant(keyword.value, scope, depth + 1) for keyword in node.keywords if keyword.arg}
     if NONE in given:
         return NONE
     made["args"] = given
     made["kwargs"] = {key: value for key, value in named.items() if value is not NONE}
     return {**made, "partial": True} if partial else made
+
+
+def _by_place(node: ast.expr, scope: CallerScope, depth: int) -> Any:
+    """What is passed by its place, or held by a key, with the name that it goes by in case that its value is not
+    known."""
+    found = meant(node, scope, depth)
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    if not name or (found is not NONE and not isinstance(found, dict | list)):
+        return found
+    return {"@": "or", "first": {"@": "hint", "name": name} if found is NONE else found, "name": name}
 
 
 def _dotted(node: ast.expr, scope: CallerScope) -> str | None:
@@ -168,15 +182,22 @@ def hinted(value: Any) -> Iterator[str]:
 
 
 def settled(value: Any, values: Mapping[str, list[Any]]) -> Any:
-    """A description with what goes by a name as the project's value of that name; `NONE` where it has none."""
+    """A description with what goes by a name as the project's value of that name; where it has none, `NONE`, or
+    `{"@": "unknown"}` with that name for what is passed by its place or held in a dictionary."""
     if isinstance(value, list):
         items = [settled(item, values) for item in value]
         return NONE if NONE in items else items
     if not isinstance(value, dict):
         return value
     if value.get("@") == "hint":
-        found = values.get(value["name"])
-        return found[0] if found else NONE
+        held = values.get(value["name"])
+        return held[0] if held else NONE
+    if value.get("@") == "or":
+        found = settled(value["first"], values)
+        return {"@": "unknown", "name": value["name"]} if found is NONE else found
+    if value.get("@") == "config":
+        known = {name: settled(item, values) for name, item in value["values"].items()}
+        return {"@": "config", "values": {name: item for name, item in known.items() if item is not NONE}}
     if value.get("@") == "len":
         of = settled(value["of"], values)
         return len(of) if isinstance(of, list | str) else NONE

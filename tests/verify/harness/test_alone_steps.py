@@ -86,3 +86,14 @@ class Images(torch.nn.Module):
 
 def test_a_mask_of_images_has_their_sides() -> None:
     assert told(next(guesses(Images()))) == "{mask: float32 4x32x32, photo: float32 4x3x32x32}"
+
+
+def test_a_class_that_lightning_refuses_is_tried_once(searched: dict[str, Any]) -> None:
+    assert (searched["Refused"]["event"], searched["Refused"]["tries"]) == ("unfound", 1)
+    assert "Support for `validation_epoch_end` has been removed in v2.0.0" in searched["Refused"]["why"]
+
+
+def test_a_method_that_sets_what_the_step_asks_for_is_called_before(searched: dict[str, Any]) -> None:
+    assert searched["Prepared"]["event"] == "recipe", searched["Prepared"].get("why")
+    assert searched["Prepared"]["told"]["attributes"] == "init_train=called with (class_ratio=0, total_steps=2)"
+    assert searched["Prepared"]["tries"] <= 60

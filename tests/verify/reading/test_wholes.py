@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from verify.harness.alone_arguments import ArgumentHints
 from verify.reading.hints import hints
 from verify.reading.sources import Sources
 
@@ -71,3 +72,35 @@ def test_what_a_name_is_elsewhere_goes_before_a_configuration_that_is_hardly_kno
     options = OPTIONS + 'parser.add_argument("--config", default="conf.yaml")\n'
     found = values(tmp_path, module=module, options=options)
     assert found["config"][0] == "conf.yaml" and found["config"][1]["values"]["lr"] == 0.5
+
+
+BUILT = """
+from net import Inner, Judge
+from pl_net import Net
+
+def main(args, rows):
+    kinds = len(rows)
+    model = Inner(3, kinds, args.depth)
+    settings = {"name": "Adam", "kinds": kinds, "rate": args.rate, "judge": Judge, "made": lambda x: x}
+    model = Net(
+        model=model,
+        settings=settings,
+        rows=rows,
+    )
+"""
+
+
+def test_a_call_is_followed_where_its_name_is_bound_again_and_passes_what_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "run.py").write_text(BUILT + OPTIONS)
+    (call, *_) = hints(Sources(tmp_path), "run.py").calls["Net"]
+    unknown = [{"@": "unknown", "name": name} for name in ("kinds", "depth", "rate")]
+    assert call["model"] == {"@": "call", "name": "net.Inner", "args": [3, *unknown[:2]], "kwargs": {}}
+    held = {"name": "Adam", "kinds": unknown[0], "rate": unknown[2], "judge": {"@": "named", "name": "net.Judge"}}
+    assert call["settings"] == {"@": "config", "values": held}
+    assert "rows" not in call
+
+
+def test_what_is_passed_and_not_known_is_guessed_by_its_name() -> None:
+    call = {"net": {"@": "call", "name": "a.b", "args": [{"@": "unknown", "name": "classes"}], "kwargs": {}}}
+    assert ArgumentHints({"classes": [5]}, (call,)).filled().calls[0]["net"]["args"] == [5]
+    assert ArgumentHints({}, (call,)).filled().calls[0]["net"]["args"] == [8]

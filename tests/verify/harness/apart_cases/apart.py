@@ -173,3 +173,37 @@ def main(parser):
     parser.add_argument("--rate", type=float, default=0.125)
     args = parser.parse_args()
     return Settings(Sized(args), Tokens("/nowhere/words.txt"), args)
+
+
+class Prepared(Base):
+    """Its caller prepares it before it trains, and after that may ask it for more."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+
+    def init_train(self, class_ratio, total_steps):
+        chosen = [class_ratio[name] for name in ("a", "b")] if class_ratio else [1.0, 1.0]
+        self.weights, self.steps = torch.tensor(chosen), range(total_steps)
+
+    def report(self, path):
+        self.report_path, self.seen = path, Path(path).read_text()
+
+    def training_step(self, batch, batch_idx):
+        inputs, kinds = batch
+        return F.cross_entropy(self.net(inputs), kinds, weight=self.weights) / len(self.steps)
+
+
+class Refused(Base):
+    """Has a hook that Lightning 2 calls no more, which nothing that it is given changes."""
+
+    def __init__(self, width, kind="plain"):
+        super().__init__()
+        self.net = nn.Linear(width, 2)
+
+    def training_step(self, batch, batch_idx):
+        inputs, answers = batch
+        return F.mse_loss(self.net(inputs), answers)
+
+    def validation_epoch_end(self, outputs):
+        pass
