@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -18,6 +19,16 @@ from verify.sandbox import process
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 """However loaded a machine is, no example is too slow to be right."""
+
+
+gc.set_threshold(200_000)
+"""As in the process of fixer (`fixer.__main__`): syntax trees are many objects and hardly a cycle."""
+
+
+def pytest_collection_finish() -> None:
+    """All tests, torch and Lightning stay to the end: what there is by now need not be searched again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
