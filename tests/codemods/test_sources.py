@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from codemods.lightning.extension_members import members
 from codemods.rules.hooks.removed_hooks import DATA_HOOKS, HOOKS
 from codemods.rules.names.table import gone, spelled
 from codemods.rules.trainer import lit120
+from tests import warm
 from tests.training.interpreters import python_for
 
 RELEASE = "1.9.5"
@@ -50,13 +50,8 @@ def old() -> dict[str, Any]:
         "members": [item[:3] for item in MEMBERS],
     }
     script = Path(__file__).with_name("old_release.py")
-    done = subprocess.run(
-        [python_for(RELEASE), script, json.dumps(asked)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
+    done = warm.program(script, json.dumps(asked), folder=Path.cwd(), python=python_for(RELEASE))
+    assert done.returncode == 0, done.stdout
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
