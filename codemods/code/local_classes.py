@@ -19,7 +19,7 @@ TOLD = frozenset({"__qualname__", "__subclasses__"})
 """What tells where a class was made, or how many there are of it."""
 
 
-class _Local(NamedTuple):
+class _LocalClass(NamedTuple):
     """A class with the functions around it, innermost last."""
 
     node: ast.ClassDef
@@ -55,16 +55,16 @@ def plain_local_classes(tree: ast.Module, known: ModuleNames) -> ast.Module:
     return changed(left, body=[item for was, now in pairs for item in (*before.get(id(was), ()), now)])
 
 
-def _locals(node: ast.AST, around: tuple[Any, ...] = ()) -> Iterator[_Local]:
+def _locals(node: ast.AST, around: tuple[Any, ...] = ()) -> Iterator[_LocalClass]:
     """The classes that stand in the body of a function, below a statement of the module."""
     for item in node.body if isinstance(node, Function | ast.ClassDef) else ():
         if isinstance(item, ast.ClassDef) and isinstance(node, Function):
-            yield _Local(item, (*around, node))
+            yield _LocalClass(item, (*around, node))
         elif isinstance(item, Function | ast.ClassDef):
             yield from _locals(item, (*around, node) if isinstance(node, Function) else around)
 
 
-def _can_move(local: _Local, behind: set[str], moved: set[str], known: ModuleNames) -> bool:
+def _can_move(local: _LocalClass, behind: set[str], moved: set[str], known: ModuleNames) -> bool:
     """Whether a class is the same in front of the functions around it, where `behind` are the names that the module has
     bound by then, and `moved` those of classes that stand there too."""
     node = local.node
