@@ -136,7 +136,8 @@ def _attempted(
         if not unstable:
             break
         if led_to := {code for code, _ in unstable if late.get(code, 0) < (1 if code in last else BEHIND_ALL)}:
-            late = {**late, **{code: late.get(code, 0) + 1 for code in led_to}}
+            here = _opened(draft, looked, options, memory, led_to - last) | last
+            late = {**late, **{code: late.get(code, 0) + 1 if code in here else BEHIND_ALL for code in led_to}}
         else:
             rejected = {**draft.rejected, **unstable}
     return draft, looked, again
