@@ -303,8 +303,8 @@ def _wanted(
     looks: dict[str, Looked] = {}
     for path in sorted(known.present):
         calls, said = rule.code in known.present[path], known.by_unit.get((rule.code, path), [])
-        if calls and not said and path in changed:
-            continue  # what others made there for it to rewrite, the look at the result finds, and it comes late
+        if path in changed and _can_wait(calls, said):
+            continue
         if calls and path not in changed and _is_settled(said):
             draft.seen[rule.code, path] = said
         elif calls or (path in changed and _wakes(rule, path, draft, known.facts)):
@@ -341,6 +341,12 @@ def _refused(
             number for number, match in enumerate(found) if match.unit in units and options.applies(rule.code, match)
         )
     return refused
+
+
+def _can_wait(calls: bool, said: Sequence[Finding]) -> bool:
+    """Whether a rule that looks at a file found nothing there, so that what others make for it to rewrite is seldom:
+    the look at the result finds it, and the rule comes late then."""
+    return calls and not said
 
 
 def _is_settled(said: Sequence[Finding]) -> bool:
