@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 
+from codemods.testing.neutral_asides import ASIDES
 from codemods.testing.neutral_calls import CALLS
 from codemods.testing.neutral_classes import CLASSES
 from codemods.testing.neutral_data import DATA
@@ -40,6 +41,7 @@ from codemods.testing.neutral_lines import (
     wrap,
     wrapping_decorator,
 )
+from codemods.testing.neutral_members import MEMBERS
 from codemods.testing.neutral_places import PLACES
 from codemods.testing.neutral_program import (
     SCOPES,
@@ -52,6 +54,7 @@ from codemods.testing.neutral_program import (
     with_import,
 )
 from codemods.testing.neutral_rows import ROWS
+from codemods.testing.neutral_settled import SETTLED
 from codemods.testing.neutral_shapes import SHAPES
 from codemods.testing.neutral_values import VALUES
 from codemods.testing.neutral_wrappers import WRAPPERS
@@ -294,4 +297,7 @@ EDITS: Mapping[str, Callable[[Program], Edited]] = {
     **DATA,
     **ROWS,
     **FLOW,
+    **ASIDES,
+    **SETTLED,
+    **MEMBERS,
 }
