@@ -252,7 +252,8 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     if bench.clock.is_over():
         bench.clock.ended("modules alone")
         return None
-    pair = environments_for(before, after, [file.path for file in (*first, *then)], bench)
+    beside = () if first else [path for path in request.changed if path.endswith(".py")]
+    pair = environments_for(before, after, [*(file.path for file in (*first, *then)), *beside], bench)
     files = ", ".join(file.path for file in (first or then)[:NAMED])
     limit = f"each tree for at most {_longest(bench)} at a time"
     bench.progress(f"training modules alone: {files}, {limit}; they are {bench.contained.said}")

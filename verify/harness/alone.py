@@ -6,6 +6,7 @@ batches that its training step takes; `replay` trains what was found, so that tw
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import time
@@ -46,22 +47,25 @@ def load(bench: TryBench, names: list[str]) -> ModuleType:
     """Import a file of the project by the first of its names that works, standing in for packages that are missing."""
     told: Exception | None = None
     for name in names:
-        last: Exception | None = None
-        for _ in range(MISSING):
-            try:
-                Stubs.loading = True
-                return importlib.import_module(name)
-            except ImportError as error:
-                last = error
-                if not bench.stubs.stands_in(error, bench.root):
-                    break
-            except Exception as error:
-                last = error
-                break
-            finally:
-                Stubs.loading = False
-        told = last if told is None or "relative import" in str(told) else told
+        try:
+            return imported(bench, name)
+        except Exception as error:
+            told = error if told is None or "relative import" in str(told) else told
     raise told or ImportError(f"{names[0]} cannot be imported")
+
+
+def imported(bench: TryBench, name: str) -> ModuleType:
+    """A module, with something in place of packages that are missing."""
+    for _ in range(MISSING - 1):
+        try:
+            Stubs.loading = True
+            return importlib.import_module(name)
+        except ImportError as error:
+            if not bench.stubs.stands_in(error, bench.root):
+                raise
+        finally:
+            Stubs.loading = False
+    return importlib.import_module(name)
 
 
 def modules_of(module: ModuleType) -> Iterator[type]:
@@ -88,6 +92,7 @@ def search(bench: TryBench, spec: dict[str, Any], record: Callable[..., None]) -
     """Find a recipe for each class of each file, and record it, or why there is none."""
     end = time.monotonic() + spec["budget"]
     bench.memory = spec["memory"]
+    alone_values.importing(functools.partial(imported, bench))
     for number, file in enumerate(spec["modules"]):
         if time.monotonic() > end:
             if file["steps"]:
@@ -169,6 +174,7 @@ def _evaluated(bench: TryBench, cls: type, state: TryState, trainer: dict[str, A
 
 def replay(bench: TryBench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
+    alone_values.importing(functools.partial(imported, bench))
     module = getattr(load(bench, recipe["names"]), recipe["cls"])
     state, trainer = TryState.of(recipe), dict(recipe["trainer"])
     for name in recipe["left"]:

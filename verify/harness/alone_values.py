@@ -11,7 +11,7 @@ import ast
 import functools
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .alone_batches import KeyedDict
@@ -133,12 +133,23 @@ def function(name: str) -> Any:
     return {"@": "function", "does": does}
 
 
+_IMPORTS: list[Callable[[str], Any]] = [importlib.import_module]
+
+
+def importing(by: Callable[[str], Any]) -> None:
+    """Import what descriptions name by a function from now on."""
+    _IMPORTS[:] = [by]
+
+
 def _named(name: str) -> Any:
     parts = name.split(".")
     for count in range(len(parts) - 1, 0, -1):
+        module = ".".join(parts[:count])
         try:
-            found = importlib.import_module(".".join(parts[:count]))
-        except ModuleNotFoundError:
+            found = _IMPORTS[0](module)
+        except ModuleNotFoundError as error:
+            if not f"{module}.".startswith(f"{error.name}."):
+                raise
             continue
         for part in parts[count:]:
             found = getattr(found, part)

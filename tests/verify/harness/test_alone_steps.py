@@ -97,3 +97,9 @@ def test_a_method_that_sets_what_the_step_asks_for_is_called_before(searched: di
     assert searched["Prepared"]["event"] == "recipe", searched["Prepared"].get("why")
     assert searched["Prepared"]["told"]["attributes"] == "init_train=called with (class_ratio=0, total_steps=2)"
     assert searched["Prepared"]["tries"] <= 60
+
+
+def test_a_network_is_built_of_a_file_that_imports_what_is_not_installed(searched: dict[str, Any]) -> None:
+    assert searched["Beside"]["event"] == "recipe", searched["Beside"].get("why")
+    assert searched["Beside"]["told"]["arguments"] == "network=Both(3, 5, 2)"
+    assert "surely_not_installed_plots" in searched["Beside"]["stubs"]

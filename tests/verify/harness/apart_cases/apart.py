@@ -175,6 +175,25 @@ def main(parser):
     return Settings(Sized(args), Tokens("/nowhere/words.txt"), args)
 
 
+class Beside(Base):
+    """Its caller builds its network of a file that takes more than is installed."""
+
+    def __init__(self, network):
+        super().__init__()
+        assert isinstance(network, nn.Bilinear)
+        self.network = network
+
+    def training_step(self, batch, batch_idx):
+        first, second = batch
+        return self.network(first, second).mean()
+
+
+def built_beside():
+    import kept_beside
+
+    return Beside(kept_beside.Both(3, 5, 2))
+
+
 class Prepared(Base):
     """Its caller prepares it before it trains, and after that may ask it for more."""
 
