@@ -162,6 +162,16 @@ def stretched(one: int, other: int, trouble: Trouble) -> Iterator[Spec]:
         yield new
 
 
+def single(trouble: Trouble) -> Iterator[Spec]:
+    """A batch of one sample, where an assertion or an error that speaks of batches may be of their size."""
+    new = trouble.spec
+    for place, part in leaves(trouble.spec):
+        if part["shape"][:1] == [BATCH]:
+            new = replaced(new, place, {**part, "shape": [1, *part["shape"][1:]]})
+    if new != trouble.spec and (isinstance(trouble.error, AssertionError) or "batch" in str(trouble.error).lower()):
+        yield new
+
+
 def typed(trouble: Trouble, dtype: str, old: Callable[[Spec], bool]) -> Iterator[Spec]:
     sizes = [layer.num_embeddings for layer in trouble.module.modules() if hasattr(layer, "num_embeddings")]
     high = min(sizes, default=2)

@@ -26,6 +26,7 @@ from .alone_changes import (
     sane,
     scaled,
     shaped,
+    single,
     stretched,
     swapped,
     typed,
@@ -41,6 +42,7 @@ def following(trouble: Trouble) -> Iterator[tuple[Spec, float]]:
         match = pattern.search(trouble.text)
         if match:
             yield from ((spec, 0) for spec in sane(answer(match, trouble)))
+    yield from ((spec, UNTOLD) for spec in single(trouble))
     yield from ((spec, UNTOLD) for spec in sane(_like_neighbours(trouble)))
     yield from ((spec, UNTOLD) for spec in sane(_numbers(trouble)))
     yield from ((spec, GUESSED) for spec in sane(_menu(trouble)))

@@ -33,6 +33,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
         ("ByKeywords", "{features: float32 4x4, answers: float32 4x2}", 2),
         ("AtOnce", "{label: int64 4, inputs: float32 4x4}", 1),
         ("AllButTheFirst", "(float32 4x4, float32 4x4, float32 4x2)", 2),
+        ("OneByOne", "(float32 1x4, float32 1x2)", 6),
         ("Steps", "float32 12x4x3", 4),
         ("Spoken", "(float32 4x256x512, float32 4x7x2)", 9),
         ("Judged", "{sound: float32 4x8}", 3),

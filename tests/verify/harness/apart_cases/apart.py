@@ -175,6 +175,19 @@ def main(parser):
     return Settings(Sized(args), Tokens("/nowhere/words.txt"), args)
 
 
+class OneByOne(Base):
+    """Takes one sample at a time, and says so by an assertion alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+
+    def training_step(self, batch, batch_idx):
+        inputs, answers = batch
+        assert len(inputs) == 1
+        return F.mse_loss(self.net(inputs), answers)
+
+
 class Beside(Base):
     """Its caller builds its network of a file that takes more than is installed."""
 
