@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from verify.harness import HARNESS
 from verify.judging.record import besides, read
 from verify.reading.sources import Sources
@@ -79,7 +78,6 @@ def _run(root: Path, folder: Path, cython: str | None) -> Path:
         "limit_train_batches": 2, "limit_val_batches": 1, "max_epochs": 1,
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
-    harness = HARNESS
     if cython is not None:
         (folder / "site" / "Cython" / "Build").mkdir(parents=True)
         (folder / "site" / "Cython" / "__init__.py").write_text("")
@@ -97,8 +95,8 @@ def _run(root: Path, folder: Path, cython: str | None) -> Path:
         "subprocess.run = run\n"
         "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )
-    command = [sys.executable, "-c", code, str(folder / "site"), str(harness), str(folder / "spec.json")]
-    subprocess.run(command, cwd=root, capture_output=True, timeout=120, check=False)
+    (folder / "start.py").write_text(code)
+    warm.program(folder / "start.py", str(folder / "site"), str(HARNESS), str(folder / "spec.json"), folder=root)
     return record
 
 
