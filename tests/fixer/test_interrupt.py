@@ -85,6 +85,7 @@ def to_group(pid: int, number: int) -> None:
     os.killpg(pid, number)
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize("send", [to_process, to_group])
 @pytest.mark.parametrize("pause", [0.05, 1.0])
 def test_while_reading(reading: Path, tmp_path: Path, send: Callable[[int, int], None], pause: float) -> None:
