@@ -188,15 +188,17 @@ def _doubt(row: TransitiveDistribution, places: list[FeatureUse], before: Manife
 def _match(
     text: TextFile, own: Manifest, pin: Pin, found: list[tuple[TransitiveDistribution, FeatureUse]], facts: Facts
 ) -> Match:
-    asks = _asks(found)
+    asks, stops = _asks(found), any(row.needed_by for row, _ in found) or None
     message, reason = _message(found, facts), _reason(found)
     edit = beside(text.text, own.kind, pin, asks)
     place = text.span(pin.place, pin.end)
     if edit is None:
         why = advice_of(pin, facts.target) or "its place in the list could not be proven"
-        return Match(place, message, "manual", f"{reason}: write {_listed(asks)} next to it by hand; {why}")
+        return Match(
+            place, message, "manual", f"{reason}: write {_listed(asks)} next to it by hand; {why}", stops=stops
+        )
     reason = f"{reason}; {_listed(asks)} {_is(asks)} added next to Lightning, as nothing here requires it"
-    return Match(place, message, "safe", reason, edits=(edit,))
+    return Match(place, message, "safe", reason, edits=(edit,), stops=stops)
 
 
 def _message(found: list[tuple[TransitiveDistribution, FeatureUse]], facts: Facts) -> str:

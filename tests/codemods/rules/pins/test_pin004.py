@@ -242,6 +242,8 @@ def test_an_ignored_requirement_is_left() -> None:
 def test_a_torchmetrics_that_stays_old_needs_pkg_resources(metrics: str) -> None:
     text = f"pytorch-lightning==1.6.0\ntorchmetrics{metrics}\n"
     assert after("requirements.txt", text, OLD) == f"pytorch-lightning==2.6.6\nsetuptools<82\ntorchmetrics{metrics}\n"
+    (found,) = told({"requirements.txt": text, "train.py": OLD})
+    assert found.stops and "requirements.txt:2 (setuptools): torchmetrics before 1.0" in found.reason
 
 
 @pytest.mark.parametrize("metrics", ["", ">=0.7", "==1.0.3", "<=1.2", "==0.5.1", "==0.6.2"])
