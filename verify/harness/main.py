@@ -165,6 +165,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("sounds").lend(held.LENT)
     packages = lightning_packages(spec["namespaces"])
     beside("placement").unlaunched()
+    beside("placement").picked()
     sys.meta_path.append(beside("compiled").Compiler(Path.cwd(), Path(spec["scratch"]), held.COMPILED))
     sys.meta_path.append(beside("scattered").Scatter(Path.cwd(), held.SCATTERED))
     beside("absent").Absent(spec.get("absent", ()), Path.cwd(), held.ABSENT).in_place()

@@ -69,6 +69,16 @@ def unlaunched() -> None:
             module.MPIEnvironment.detect = staticmethod(lambda: False)
 
 
+def picked() -> None:
+    """Let `find_usable_cuda_devices` answer with the numbers of as many devices as it is asked for: where a Trainer
+    works is said in the place of that, and there may be none."""
+    packages = ("lightning.pytorch", "lightning.fabric", "pytorch_lightning", "lightning_fabric")
+    for name in (f"{package}.accelerators{end}" for package in packages for end in ("", ".cuda")):
+        module: Any = sys.modules.get(name)
+        if hasattr(module, "find_usable_cuda_devices"):
+            module.find_usable_cuda_devices = lambda num_devices=-1: list(range(max(num_devices, 1)))
+
+
 def placed(given: dict[str, Any], names: frozenset[str], spec: dict[str, Any]) -> dict[str, Any]:
     """The arguments that say where a Trainer works, for what the proof was asked for."""
     kind, devices = spec["device"], spec.get("devices", 1)

@@ -31,6 +31,7 @@ from codemods.rewrite.dictionaries import (
 )
 from codemods.rewrite.keywords import is_commented, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
+from codemods.rules.trainer import picked_devices
 from codemods.rules.trainer.beside_tpus import TPUS, is_taken_along
 from codemods.rules.trainer.counted import ArgumentReplacement
 from codemods.rules.trainer.ends import end_of, unset
@@ -101,7 +102,9 @@ def _match(
     if end.new and end.level == "safe" and may_get(file, facts, call, {name, *(new for new, _ in end.new)}):
         end = replace(end, level="unsafe", reason=f"{end.reason}; fixer assumes that `**` does not give it too")
     edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or (), gone=gone))
-    yield Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
+    match = Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
+    picks = name == picked_devices.NAME and not may_get(file, facts, call, {*HARDWARE, name})
+    yield picked_devices.picking(file, call, given, match) if picks else match
 
 
 def _is_said(end: ArgumentReplacement, value: ast.expr) -> bool:
@@ -252,6 +255,12 @@ third = Trainer(accelerator="cpu", devices=4, strategy="auto")
 """
 LEFT = f'{_IMPORT}\ntrainer = Trainer(accelerator="gpu", devices=2, strategy="dp")\n'
 NEW = f'{_IMPORT}\ntrainer = Trainer(accelerator="gpu", devices=[0], strategy="ddp")\n'
+PICKED = f"{_IMPORT}\ntrainer = Trainer(gpus=2, auto_select_gpus=True)\n"
+USABLE = f"""\
+{_IMPORT}from pytorch_lightning.accelerators import find_usable_cuda_devices
+
+trainer = Trainer(accelerator="gpu", devices=find_usable_cuda_devices(2))
+"""
 
 RULE = Rule(
     code=CODE,
@@ -261,7 +270,9 @@ RULE = Rule(
         "`distributed_backend=` (M024), `num_processes=` (M167), `tpu_cores=` (M165) and strategies named by "
         "`accelerator=` or `plugins=` went by 2.0, None is no strategy, accelerator or number of devices there any "
         "more (run on 2.6.6), and the plugins for strategies became the strategies themselves (M092), without "
-        "num_nodes and sync_batchnorm (M019, M020). Strategies that are gone, as DataParallel is, are left to you."
+        "num_nodes and sync_batchnorm (M019, M020). `auto_select_gpus=True` (M169) beside a number of GPUs becomes "
+        "find_usable_cuda_devices, which picks the first ones that a tensor can be put on, too. Strategies that are "
+        "gone, as DataParallel is, are left to you."
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
@@ -299,7 +310,7 @@ RULE = Rule(
             ("G21327", "manual"),
         ),
     ),
-    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(NEW, NEW)),
+    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(NEW, NEW), Example(PICKED, USABLE)),
     breaks_in="2.0.0",
     needs="2.0.0",
 )

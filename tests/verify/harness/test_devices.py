@@ -281,6 +281,20 @@ def test_no_lightning_takes_the_process_for_one_of_mpi(package: str, monkeypatch
     assert module.MPIEnvironment.detect() is False
 
 
+def test_devices_that_are_not_here_are_picked(monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = ("lightning.pytorch", "lightning.fabric", "pytorch_lightning", "lightning_fabric")
+    modules = [importlib.import_module(f"{package}.accelerators") for package in packages]
+    modules += [importlib.import_module(f"{package}.accelerators.cuda") for package in packages]
+    picking = [module for module in modules if hasattr(module, "find_usable_cuda_devices")]
+    for module in picking:
+        monkeypatch.setattr(module, "find_usable_cuda_devices", module.find_usable_cuda_devices)
+    placement.picked()
+    assert {id(module) for module in picking} >= {id(module) for module in modules[:4]}
+    for module in picking:
+        assert module.find_usable_cuda_devices(2) == [0, 1]
+        assert module.find_usable_cuda_devices() == [0]
+
+
 SIXTEEN = """
 import {package} as pl
 import torch

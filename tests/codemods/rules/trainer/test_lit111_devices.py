@@ -11,12 +11,49 @@ from tests.codemods.rules.trainer.test_lit111 import HEAD
 from tests.codemods.support import refusals, rule, run_rules
 
 
-@pytest.mark.parametrize("devices", ["devices=2", "gpus=1", "gpus=n"])
+@pytest.mark.parametrize("devices", ["devices=2", "gpus=n", "accelerator='gpu', devices=n"])
 def test_the_first_devices_take_the_place_of_free_ones_unsafely(devices: str) -> None:
     text = f"{HEAD}Trainer(auto_select_gpus=True, {devices})\n"
     made = run_rules({"a.py": text}, rule("LIT111"), unsafe=True)
     assert made.final()["a.py"].decode() == f"{HEAD}Trainer({devices})\n"
     assert [(item.fix, "find_usable_cuda_devices" in item.reason) for item in made.findings] == [("unsafe", True)]
+
+
+PICKS = "find_usable_cuda_devices"
+PICKED = f"from pytorch_lightning import Trainer\nfrom pytorch_lightning.accelerators import {PICKS}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("gpus=1, auto_select_gpus=True", f'accelerator="gpu", devices={PICKS}(1)'),
+        ("auto_select_gpus=True, max_epochs=3, gpus=2", f'max_epochs=3, accelerator="gpu", devices={PICKS}(2)'),
+        ("accelerator='gpu', devices=2, auto_select_gpus=True", f"accelerator='gpu', devices={PICKS}(2)"),
+        ("accelerator='cuda', auto_select_gpus=True, devices=4", f"accelerator='cuda', devices={PICKS}(4)"),
+        ("gpus=2, strategy='ddp', auto_select_gpus=True", f"accelerator=\"gpu\", devices={PICKS}(2), strategy='ddp'"),
+    ],
+)
+def test_a_number_of_gpus_is_picked_as_before(given: str, wanted: str) -> None:
+    text = f"{HEAD}Trainer({given})\n"
+    made = run_rules({"a.py": text}, rule("LIT111"))
+    assert made.final()["a.py"].decode() == f"{PICKED}Trainer({wanted})\n"
+    assert [item.fix for item in made.findings] == ["safe"]
+
+
+def test_the_number_of_another_rule_is_picked_too() -> None:
+    text = f"{HEAD}Trainer(gpus=2, accelerator='ddp', auto_select_gpus=True)\n"
+    made = run_rules({"a.py": text}, rule("LIT101"), rule("LIT111"))
+    assert f"devices={PICKS}(2), strategy='ddp', accelerator=\"gpu\")" in made.final()["a.py"].decode()
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["gpus=1, **more", "gpus=1, devices=1", "devices=2, accelerator=kind", "devices=2, accelerator='cpu'"],
+)
+def test_where_more_may_be_given_none_is_picked(given: str) -> None:
+    made = run_rules({"a.py": f"{HEAD}Trainer({given}, auto_select_gpus=True)\n"}, rule("LIT111"), unsafe=True)
+    assert PICKS not in made.final().get("a.py", b"").decode()
+    assert "safe" not in [item.fix for item in made.findings]
 
 
 @pytest.mark.parametrize("given", ["distributed_backend='dp'", "strategy='dp'", "distributed_backend='ddp2'"])

@@ -1,0 +1,52 @@
+"""`auto_select_gpus=True` beside a number of GPUs, which find_usable_cuda_devices picks as it did."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codemods.code.source import CallNode, PythonFile
+from codemods.lightning.facts import literal
+from codemods.rewrite.keywords import replaced, with_value
+from codemods.rule import Match, NodeEdit, touches
+from codemods.rules.trainer.callbacks import spelled
+from codemods.rules.trainer.gpus import GPU_NAMES
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+NAME = "auto_select_gpus"
+SINCE = "1.9.0"
+"""The first release with the function."""
+REASON = "find_usable_cuda_devices picks the same GPUs: the first that a tensor can be put on."
+
+
+def picking(file: PythonFile, call: CallNode, given: Mapping[str, ast.expr], match: Match) -> Match:
+    """The match of `auto_select_gpus=True`, safe where a number of GPUs is asked for by itself."""
+    asked = given.get("devices") or given.get("gpus")
+    number = literal(asked)[1] if asked else None
+    if literal(given[NAME]) != (True, True) or type(number) is not int or number < 1 or not _are_gpus(given):
+        return match
+    how = spelled(file, call, "accelerators.find_usable_cuda_devices")
+    if isinstance(how, str):
+        return match
+    edit = NodeEdit(
+        call.node, partial(_picked, text=f"{how.text}({number})", keyword=min({"devices", "gpus"} & given.keys()))
+    )
+    return Match(match.span, match.message, "safe", REASON, match.row, (edit,), how.imports, needs=SINCE)
+
+
+def _are_gpus(given: Mapping[str, ast.expr]) -> bool:
+    """Whether the number is one of GPUs, and said once."""
+    if "gpus" in given:
+        return not {"devices", "accelerator"} & given.keys()
+    return "accelerator" in given and literal(given["accelerator"])[1] in GPU_NAMES
+
+
+@touches("arguments")
+def _picked(call: cst.Call, *, text: str, keyword: str) -> cst.Call:
+    if keyword == "devices":
+        return replaced(with_value(call, "devices", text), NAME, ())
+    return replaced(replaced(call, keyword, (("accelerator", '"gpu"'), ("devices", text))), NAME, ())
