@@ -52,7 +52,8 @@ class AtEachStage:
 
 def at_each_stage(facts: Facts, fact: ClassFact, item: ClassNode, name: str, kind: str) -> AtEachStage | None:
     """How the hooks of a class call the one of each epoch; None where it takes the place of another, where one is not
-    plain or ends early, or where a relative has one too."""
+    plain or ends early, or where a relative has one too. A callback with none of them is left to the rename: training
+    is most likely all that its owner thought of."""
     every = not is_open(facts, LIGHTNING) and not admits_below(facts, LIGHTNING, "1.2")
     stages = [stage for stage in STAGES if every or stage.train]
     if kind != CALLBACK:
@@ -67,7 +68,7 @@ def at_each_stage(facts: Facts, fact: ClassFact, item: ClassNode, name: str, kin
         return None
     given = GIVEN if kind == CALLBACK else ()
     there = [item.methods[hook] for hook in hooks if hook in item.methods]
-    if not _is_called_alone(item.methods[name], len(given)):
+    if (kind == CALLBACK and not there) or not _is_called_alone(item.methods[name], len(given)):
         return None
     if not all(_takes_more(each, name, given) for each in there):
         return None

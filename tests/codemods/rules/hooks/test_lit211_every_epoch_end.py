@@ -155,6 +155,11 @@ def test_a_callback_gets_the_hooks_of_all_stages() -> None:
     assert made(wanted) == ([], wanted)
 
 
+def test_a_callback_without_any_is_renamed() -> None:
+    alone = CALLBACK.partition("\n    def on_test_epoch_end")[0]
+    assert made(alone, unsafe=True) == (["unsafe"], alone.replace("on_epoch_end", "on_train_epoch_end"))
+
+
 @pytest.mark.parametrize("pins", [(), ("pytorch-lightning==1.1.8",)])
 def test_a_callback_that_may_have_run_in_training_alone_is_renamed(pins: tuple[str, ...]) -> None:
     wanted = CALLBACK.replace("on_epoch_end", "on_train_epoch_end")
