@@ -69,7 +69,8 @@ def _can_move(local: _LocalClass, behind: set[str], moved: set[str], known: Modu
     bound by then, and `moved` those of classes that stand there too."""
     node = local.node
     reads = known.names_of(local.around[-1])
-    if not known.is_fixed(node) or reads.open or reads.reads[node.name] != known.names.reads[node.name]:
+    read = known.names.reads[node.name]
+    if not known.is_fixed(node) or reads.open or not read or reads.reads[node.name] != read:
         return False
     stored = (item.value for item in known.nodes[ast.Attribute] if not isinstance(item.ctx, ast.Load))
     if node.keywords or any(getattr(item, "id", "") == node.name for item in stored):
