@@ -12,6 +12,7 @@ import ast
 import io
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +21,6 @@ from pathlib import Path
 from codemods.finding import Finding
 from codemods.rule import all_rules
 from tests.codemods.support import run_rules
-from tests.fixer.command import process
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("codemods", "fixer", "verify")
@@ -70,7 +70,8 @@ def _raised(finding: Finding, text: str) -> Raised:
 
 def raised_in(folder: str) -> Iterator[Raised]:
     """What `fixer check` reports in a folder."""
-    report = json.loads(process(ROOT, "check", folder, "--output-format", "json").out)
+    command = [sys.executable, "-m", "fixer", "check", folder, "--output-format", "json"]
+    report = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout)
     for finding in report["findings"]:
         for place in finding["places"]:
             yield Raised(finding["code"], finding["fix"], place["message"], place["reason"])

@@ -28,7 +28,7 @@ FOLDERS = {
     "tests/mutations/": ("tests/verify/test_mutations.py",),
     "tests/migrations/": ("tests/migrations/test_migrations.py",),
     "tests/training/": ("tests/training/test_training.py",),
-    "tests/warm/": ("tests/warm/test_warm.py", "tests/warm/test_warm_fixer.py"),
+    "tests/warm/": ("tests/warm/test_warm.py",),
 }
 """The tests of whole folders, whose files are found by path and not imported."""
 EVERYTHING = ("tests/conftest.py", "pyproject.toml", "constraints.txt")

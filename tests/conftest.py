@@ -39,12 +39,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.fixture(autouse=True)
 def loaded_already(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Proofs of this process, and fixer in another one, run in children of processes that have loaded what they need
-    (`tests.warm`), but for tests that are marked `cold`."""
-    if request.node.get_closest_marker("cold"):
-        monkeypatch.setattr(warm, "IS_POSSIBLE", False)
-    starting = SimpleNamespace(**{**vars(subprocess), "Popen": warm.opened})
-    monkeypatch.setattr(process, "subprocess", starting)
+    """Proofs of this process run in children of processes that have loaded torch and Lightning (`tests.warm`), but
+    for tests that are marked `cold`."""
+    if request.node.get_closest_marker("cold") is None:
+        starting = SimpleNamespace(**{**vars(subprocess), "Popen": warm.opened})
+        monkeypatch.setattr(process, "subprocess", starting)
 
 
 @pytest.fixture(autouse=True)

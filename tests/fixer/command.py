@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,6 @@ import pytest
 
 from fixer.cli import start
 from fixer.reports.json_report import each_place, schema
-from tests import warm
 from tests.support import commit_all
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,18 +72,9 @@ def asking(capture: pytest.CaptureFixture[bytes]) -> Ask:
 
 def process(folder: Path, *arguments: str | Path, options: tuple[str, ...] = (), **env: str) -> Said:
     """Calls the command line in a process of its own."""
-    with launched(folder, *arguments, options=options, env=env) as running:
-        out, err = running.communicate()
-    return Said(running.returncode, out.decode(), err.decode())
-
-
-def launched(
-    folder: Path | None, *arguments: str | Path, env: Mapping[str, str] | None = None, **how: Any
-) -> subprocess.Popen[bytes]:
-    """Starts the command line in a process of its own, which writes to pipes where nothing else is given; how else is
-    said as to `subprocess.Popen`, and to `warm.fixer`."""
-    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
-    return warm.fixer(arguments, cwd=folder, env=environment(env or {}), **how)
+    command = [sys.executable, *options, "-m", "fixer", *map(str, arguments)]
+    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True)
+    return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ import pytest
 from fixer import pipeline
 from fixer.cli import COMMANDS
 from fixer.demo import write_demo
-from tests.fixer.command import NEW, OLD, ROOT, Ask, Said, environment, launched, old_project, process
+from tests.fixer.command import NEW, OLD, ROOT, Ask, Said, environment, old_project, process
 from tests.support import git
 
 HEAVY = ("libcst", "torch", "lightning", "pytorch_lightning", "git", "rich")
@@ -174,10 +174,10 @@ def test_an_interrupt_while_modules_are_loaded(folder: Path) -> None:
 
 
 def _into(folder: Path, stream: int, *options: str) -> Said:
-    with launched(folder, "diff", "--quiet", *options, stdout=stream) as running:
-        os.close(stream)
-        told = running.communicate()[1]
-    return Said(running.returncode, "", told.decode())
+    command = [sys.executable, "-m", "fixer", "diff", "--quiet", *options]
+    done = subprocess.run(command, cwd=folder, env=environment({}), stdout=stream, stderr=subprocess.PIPE)
+    os.close(stream)
+    return Said(done.returncode, "", done.stderr.decode())
 
 
 # Help, rules and versions
@@ -299,7 +299,6 @@ def test_wrong_settings_are_named(ask: Ask, tmp_path: Path) -> None:
 EVIL = ("verify.py", "codemods/__init__.py", "typer.py", "pathlib.py", "git/__init__.py", "sarif.py", "words.py")
 
 
-@pytest.mark.cold
 def test_own_modules_are_not_imported(tmp_path: Path) -> None:
     files = {"train.py": OLD, **dict.fromkeys(EVIL, b"raise SystemExit('imported')\n")}
     folder = old_project(tmp_path / "project", files)
@@ -326,8 +325,9 @@ def test_a_stranger_for_a_sibling_is_refused(tmp_path: Path) -> None:
 
 def test_warnings_that_are_errors_hide_no_file(folder: Path) -> None:
     (folder / "train.py").write_bytes(OLD + b'pattern = "\\d"\nassert pattern is "x"\nassert 0x1for x in (1,)\n')
-    said = process(folder, "check", "--jobs", "1", options=("-W", "error"))
-    assert (said.code, said.err) == (1, "") and "LIT101" in said.out
+    command = [sys.executable, "-W", "error", "-m", "fixer", "check", "--jobs", "1"]
+    done = subprocess.run(command, cwd=folder, env=environment({}), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "") and "LIT101" in done.stdout
 
 
 def test_warnings_that_are_errors_hide_no_file_from_processes_that_are_begun_afresh(folder: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.fixer.command import OLD, environment, launched, old_project
+from tests.fixer.command import OLD, environment, old_project
 from tests.fixer.git_repos import Repo
 from tests.support import git
 
@@ -41,8 +41,14 @@ def training(tmp_path: Path, own_home: None) -> Path:
 
 def begin(folder: Path, temporary: Path, *options: str) -> subprocess.Popen[bytes]:
     temporary.mkdir()
-    words = ("run", folder, "--output-format", "json", *options)
-    return launched(None, *words, env={"TMPDIR": str(temporary)}, start_new_session=True)
+    command = [sys.executable, "-m", "fixer", "run", str(folder), "--output-format", "json", *options]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment({"TMPDIR": str(temporary)}),
+        start_new_session=True,
+    )
 
 
 def ended(started: subprocess.Popen[bytes], folder: Path, temporary: Path, before: dict[str, str]) -> None:
@@ -85,7 +91,6 @@ def to_group(pid: int, number: int) -> None:
     os.killpg(pid, number)
 
 
-@pytest.mark.cold
 @pytest.mark.parametrize("send", [to_process, to_group])
 @pytest.mark.parametrize("pause", [0.05, 1.0])
 def test_while_reading(reading: Path, tmp_path: Path, send: Callable[[int, int], None], pause: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from codemods.engine.scan import Options
 from fixer.demo import write_demo
 from fixer.errors import UsageError
 from fixer.project import Project
-from tests.fixer.command import NEW, OLD, Ask, launched, old_project, process
+from tests.fixer.command import NEW, OLD, Ask, environment, old_project, process
 from tests.fixer.git_repos import Repo
 from tests.support import commit_all, git
 from verify.evidence import Evidence
@@ -231,10 +232,10 @@ def test_run_keeps_them_too(ask: Ask, odd: Path) -> None:
 
 
 def test_a_diff_applied_is_the_fix(odd: Path) -> None:
-    with launched(odd, "diff") as running:
-        shown = running.communicate()[0]
-    assert running.returncode == 1
-    subprocess.run(["git", "apply", "-"], cwd=odd, input=shown, check=True, capture_output=True)
+    command = [sys.executable, "-m", "fixer", "diff"]
+    shown = subprocess.run(command, cwd=odd, env=environment({}), capture_output=True)
+    assert shown.returncode == 1
+    subprocess.run(["git", "apply", "-"], cwd=odd, input=shown.stdout, check=True, capture_output=True)
     assert {name: (odd / name).read_bytes() for name in KEPT} == {name: renewed(KEPT[name]) for name in KEPT}
 
 

@@ -37,7 +37,6 @@ def planted(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.cold
 @pytest.mark.parametrize(
     "words",
     [("check",), ("diff",), ("run", "--no-verify"), ("run",), ("verify", "--conforms"), ("fix",)],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -16,7 +18,7 @@ from fixer import kept_runs, runs
 from fixer.errors import UsageError
 from fixer.kept_runs import Identity
 from fixer.result import Result
-from tests.fixer.command import OLD, Ask, Said, launched, old_project
+from tests.fixer.command import OLD, Ask, Said, environment, old_project
 from tests.fixer.reports.samples import CHECK, RESULTS, RUN
 from tests.support import commit_all, git
 from verify.judging.recorded import Started, keep
@@ -208,10 +210,10 @@ def test_without_a_run_it_says_how_to_make_one() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device is Linux's")
 @pytest.mark.parametrize("place", ["/dev/full", "result.html"])
 def test_a_run_is_kept_whatever_cannot_be_written(folder: Path, own_folder: Path, place: str) -> None:
-    words = ("run", "--no-verify", "--output-file", f"html:{place}")
-    with Path("/dev/full").open("wb") as out, launched(folder, *words, stdout=out) as running:
-        told = running.communicate()[1]
-    assert (running.returncode, told.count(b"No space left on device")) == (2, 1)
+    command = [sys.executable, "-m", "fixer", "run", "--no-verify", "--output-file", f"html:{place}"]
+    with Path("/dev/full").open("wb") as out:
+        done = subprocess.run(command, cwd=folder, env=environment({}), stdout=out, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr.count(b"No space left on device")) == (2, 1)
     assert len(kept_runs.runs_of(kept_runs.identity(folder))) == 1
     assert (folder / place).exists()
 

@@ -6,6 +6,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from fixer import in_place, undo
 from fixer.errors import UsageError
-from tests.fixer.command import NEW, OLD, Ask, launched, old_project
+from tests.fixer.command import NEW, OLD, Ask, environment, old_project
 
 CRLF = OLD.replace(b"\n", b"\r\n")
 BOM = b"\xef\xbb\xbf" + OLD
@@ -284,7 +285,12 @@ MANY = 150
 
 
 def begin(folder: Path, command: str) -> subprocess.Popen[bytes]:
-    return launched(None, command, folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [sys.executable, "-m", "fixer", command, str(folder)],
+        env=environment({}),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def killed(folder: Path, command: str, pause: float) -> None:

@@ -27,7 +27,6 @@ class Worker:
         command = [str(python_for(release)), str(WORKER), str(HARNESS), *packages_of(release)]
         reading, asking = os.pipe()
         self._process = warm.begun(command, Path.cwd(), environment, reading)
-        os.close(reading)
         self._asking = os.fdopen(asking, "w", encoding="utf-8")
         self._answers = io.TextIOWrapper(io.BufferedReader(self._process.stdout), encoding="utf-8")
         version = self.answer()["version"]

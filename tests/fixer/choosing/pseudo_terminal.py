@@ -10,13 +10,14 @@ import re
 import select
 import struct
 import subprocess
+import sys
 import termios
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from tests.fixer.command import launched
+from tests.fixer.command import environment
 
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 PROMPT = re.compile(r"Make this change\? \[[^\]]*\] (\x1b\[0m)?$")
@@ -31,8 +32,16 @@ class AtTerminal:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         plain = dict.fromkeys(("NO_COLOR", "FORCE_COLOR", "COLUMNS"), "") | {"TERM": "xterm-256color"}
-        streams = {"stdin": theirs, "stdout": out or theirs, "stderr": theirs}
-        self.process = launched(folder, *arguments, env={**plain, **env}, has_terminal=True, **streams)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "fixer", *arguments],
+            cwd=folder,
+            env={**environment({**plain, **env})},
+            stdin=theirs,
+            stdout=out or theirs,
+            stderr=theirs,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
+        )
         os.close(theirs)
         self.seen = ""
 

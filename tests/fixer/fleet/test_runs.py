@@ -24,7 +24,8 @@ from fixer.fleet.locking import alone
 from fixer.fleet.pool import ProcessPool
 from fixer.fleet.state import opened
 from fixer.fleet.tasks import LOG, RUNS, FleetTask, arguments_of, environment, run_task
-from tests.fixer.command import OLD, ROOT, Ask, launched
+from tests.fixer.command import OLD, ROOT, Ask
+from tests.fixer.command import environment as of_process
 from tests.fixer.fleet.organisation import standing
 from tests.fixer.forges import head
 from tests.support import commit_all, git
@@ -264,7 +265,10 @@ def test_a_fleet_that_is_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
 
 
 def started(file: Path, state: Path) -> subprocess.Popen[str]:
-    return launched(ROOT, "fleet", "run", file, "--state", state, text=True)
+    command = [sys.executable, "-m", "fixer", "fleet", "run", str(file), "--state", str(state)]
+    return subprocess.Popen(
+        command, cwd=ROOT, env=of_process({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def test_a_proof_and_what_it_says_reach_the_pull_request(

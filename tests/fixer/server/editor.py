@@ -6,6 +6,7 @@ import json
 import queue
 import re
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tests.fixer.command import launched
+from tests.fixer.command import environment
 
 Json = dict[str, Any]
 PATIENCE_S = 30.0
@@ -62,7 +63,11 @@ class Editor:
     """A server in a process of its own, and what it said."""
 
     def __init__(self, *folders: Path, able: Json = ABLE, cwd: Path | None = None, **env: str) -> None:
-        self.process = launched(cwd or (folders[0] if folders else None), "server", env=env, stdin=subprocess.PIPE)
+        command = [sys.executable, "-m", "fixer", "server"]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=cwd or (folders[0] if folders else None), env=environment(env),
+        )  # fmt: skip
         self.said: list[Json] = []
         self.texts: dict[str, tuple[int, str]] = {}
         self.log = b""
