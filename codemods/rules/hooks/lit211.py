@@ -255,7 +255,9 @@ def _match(
     if not hook.new:
         return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
     unit = f"{file.path}:{item.qualname}"
-    if name in (EPOCH_START, EPOCH_END) and (found := at_each_stage(facts, fact, item, name, kind)):
+    renamed = kind != CALLBACK and hook.new not in item.methods and why_certain(facts, fact, hook, method)
+    every = name in (EPOCH_START, EPOCH_END) and not renamed
+    if every and (found := at_each_stage(facts, fact, item, name, kind)):
         return Match(file.head(method), message, found.level, found.reason, row, found.edits, unit=unit)
     refusal = _refusal(facts, fact, item, name, method, hook, kind) or _asked(file, facts, name)
     if refusal:

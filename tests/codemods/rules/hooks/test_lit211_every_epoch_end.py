@@ -99,6 +99,11 @@ def test_a_module_without_the_hooks_gets_those_of_the_stages_that_it_has() -> No
     assert made(started) == (["safe"], started + HOOKS.replace("_end", "_start"))
 
 
+def test_a_rename_that_is_certain_says_it_more_plainly() -> None:
+    started = BARE.replace("on_epoch_end", "on_epoch_start").replace('self.seen.append("any")', "self.layer.eval()")
+    assert made(started) == (["safe"], started.replace("on_epoch_start", "on_train_epoch_start"))
+
+
 def test_a_start_runs_before_what_a_hook_does() -> None:
     text = MODULE.replace("_epoch_end", "_epoch_start")
     text = text.replace("            self.seen.append(name)\n", "            return\n")
