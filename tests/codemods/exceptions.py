@@ -19,6 +19,8 @@ LOST: dict[tuple[str, str], str] = {
     ("LIT111-0", "module import"): NAMED,
     ("LIT111-0", "module alias"): NAMED,
     ("LIT002-0", "import module"): OPEN,
+    ("LIT126-0", "copied by dict"): OPEN,
+    ("LIT126-0", "handed class"): OPEN,
     ("LIT210-0", "set behind"): OPEN,
     ("LIT210-0", "named like a method"): OPEN,
     ("LIT115-0", "fold string"): WORD,
