@@ -73,17 +73,18 @@ def _can_move(local: _LocalClass, behind: set[str], moved: set[str], known: Modu
     if not known.is_fixed(node) or reads.open or not read or reads.reads[node.name] != read:
         return False
     stored = (item.value for item in known.nodes[ast.Attribute] if not isinstance(item.ctx, ast.Load))
-    if node.keywords or any(getattr(item, "id", "") == node.name for item in stored):
+    if node.keywords or node.decorator_list or any(getattr(item, "id", "") == node.name for item in stored):
         return False
-    marks = [*node.bases, *node.decorator_list]
-    if not all(_is_named(item) for item in marks) or not all(is_still(item, known) for item in node.body):
+    if not all(_is_named(item) for item in node.bases) or not all(is_still(item, known) for item in node.body):
         return False
     if any(getattr(item, "name", "") in MAKING for item in node.body):
         return False
     own = {name for function in local.around for name in _own(function)} - moved
     if own & _free(node):
         return False
-    names = (item for each in (*marks, *_of_making(node)) for item in every_node(each) if isinstance(item, ast.Name))
+    names = (
+        item for each in (*node.bases, *_of_making(node)) for item in every_node(each) if isinstance(item, ast.Name)
+    )
     made, stores = {item.id for item in names if isinstance(item.ctx, ast.Load)}, known.names.stores
     return all(name in moved or not stores[name] or (stores[name] == 1 and name in behind) for name in made)
 

@@ -5,7 +5,8 @@ they ask for (tensorboard 2.2 to 2.21, fsspec 2021.5 to 2024.2). The columns `py
 the first release of each without it (empty: it never had it), `uses` the names that show that code needs it,
 `served_by` other distributions that bring it, or the same. With `any_release` it is Lightning itself that stops without
 it, so it does not matter which release a project comes from. `needed_by` are releases of something else that need it
-(of torchmetrics 0.7.0 to 1.2.0 were imported, and trained with, beside Lightning 2.6.6).
+(beside Lightning 2.6.6, torchmetrics 0.8.2 to 0.11.4 do not import without, 1.0.0 and 1.2.0 do; with it, 0.7.0 to
+0.11.4 train).
 """
 
 from __future__ import annotations

@@ -10,10 +10,7 @@ from pathlib import PurePosixPath
 from codemods.code.nodes import walk
 from codemods.code.scopes import canonical
 from codemods.code.source import PythonFile
-from codemods.code.syntax import (
-    is_bound,
-    uses,
-)
+from codemods.code.syntax import is_bound, uses
 from codemods.finding import Fix, Span
 from codemods.lightning.eras import era
 from codemods.lightning.facts import Facts

@@ -56,10 +56,13 @@ def _has(facts: Facts, word: re.Pattern[bytes]) -> bool:
 def _only_trains(facts: Facts, fact: ClassFact) -> bool:
     """Whether no instance of a class has anything to evaluate: it, what is above it and what is below it are known."""
     every = [fact, *family(facts, fact)]
+    return is_seen_whole(facts, fact) and not any(name in each.methods for each in every for name in _EVALUATED)
+
+
+def is_seen_whole(facts: Facts, fact: ClassFact) -> bool:
+    """Whether what is above and below a module is known, so that the steps which it has are those that are seen."""
     above = outside_bases(facts, fact)
-    if above is None or not above <= {MODULE, *PLAIN_BASES}:
-        return False
-    return not any(name in each.methods for each in every for name in _EVALUATED) and not _is_set(facts)
+    return above is not None and above <= {MODULE, *PLAIN_BASES} and not _is_set(facts)
 
 
 def outside_bases(facts: Facts, fact: ClassFact) -> set[str] | None:

@@ -16,6 +16,7 @@ from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import NodeEdit, touches
 from codemods.rules.hooks.callbacks import attributes_of
+from codemods.rules.hooks.certain import is_seen_whole
 from codemods.rules.hooks.epoch_end import STAGES, Stage
 from codemods.rules.hooks.lightnings_callbacks import hidden
 from codemods.rules.hooks.same_point import after_others
@@ -86,6 +87,8 @@ def _judged(
 ) -> tuple[Fix, str]:
     if kind == CALLBACK:
         return "unsafe", _CALLBACK
+    if not is_seen_whole(facts, fact):
+        return "unsafe", f"{_EVERY} Check the steps that others may give the class: their stages need it too."
     if order := _order(facts, item, name):
         return "unsafe", f"{_EVERY} Check the order: {order}."
     if not missing and name == EPOCH_END:

@@ -7,13 +7,7 @@ from collections.abc import Container
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import (
-    Function,
-    assigned_to,
-    is_bound,
-    targets_of,
-    uses,
-)
+from codemods.code.syntax import Function, assigned_to, is_bound, targets_of, uses
 from codemods.rules.hooks.dict_uses import DictUses
 from codemods.rules.hooks.epoch_end import LOGGED
 from codemods.rules.hooks.returned_logs import HOOKS, ReturnedLog, blocks_of, written_out

@@ -271,7 +271,7 @@ def _trusting(file: PythonFile, call: ast.Call) -> str:
 
 
 HELD = """\
-from pytorch_lightning import LightningModule
+from pytorch_lightning import LightningModule, Trainer
 
 
 class Model(LightningModule):
@@ -285,9 +285,10 @@ model = Model.load_from_checkpoint("last.ckpt")
 OWN_RUN = """\
 
 
-def main(args, trainer, saver):
+def main(args):
+    trainer = Trainer()
     trainer.fit(Model(args))
-    return Model.load_from_checkpoint(saver.best_model_path)
+    return Model.load_from_checkpoint(trainer.checkpoint_callback.best_model_path)
 """
 WRITTEN = f"{HELD.rpartition('model = ')[0].rstrip()}\n{OWN_RUN}"
 TRUSTED = WRITTEN.replace("best_model_path)", "best_model_path, weights_only=False)")

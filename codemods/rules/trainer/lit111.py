@@ -104,7 +104,7 @@ def _match(
     edit = NodeEdit(call.node, partial(replaced, name=name, new=end.new or (), gone=gone))
     match = Match(file.span(item), message, end.level, f"{end.reason[:1].upper()}{end.reason[1:]}.", row, (edit,))
     picks = name == picked_devices.NAME and not may_get(file, facts, call, {*HARDWARE, name})
-    yield picked_devices.picking(file, call, given, match) if picks else match
+    yield picked_devices.picking(file, facts, call, given, match) if picks else match
 
 
 def _is_said(end: ArgumentReplacement, value: ast.expr) -> bool:
@@ -271,8 +271,8 @@ RULE = Rule(
         "`accelerator=` or `plugins=` went by 2.0, None is no strategy, accelerator or number of devices there any "
         "more (run on 2.6.6), and the plugins for strategies became the strategies themselves (M092), without "
         "num_nodes and sync_batchnorm (M019, M020). `auto_select_gpus=True` (M169) beside a number of GPUs becomes "
-        "find_usable_cuda_devices, which picks the first ones that a tensor can be put on, too. Strategies that are "
-        "gone, as DataParallel is, are left to you."
+        "find_usable_cuda_devices, which picks the first ones that a tensor can be put on, as releases up to 1.5 did. "
+        "Strategies that are gone, as DataParallel is, are left to you."
     ),
     fix="safe",
     versions="Lightning 0.7 - 1.9 -> 2.0 and later",
@@ -310,7 +310,12 @@ RULE = Rule(
             ("G21327", "manual"),
         ),
     ),
-    examples=(Example(BEFORE, AFTER), Example(LEFT, LEFT), Example(NEW, NEW), Example(PICKED, USABLE)),
+    examples=(
+        Example(BEFORE, AFTER),
+        Example(LEFT, LEFT),
+        Example(NEW, NEW),
+        Example(PICKED, USABLE, pins=("pytorch-lightning==1.4.9",)),
+    ),
     breaks_in="2.0.0",
     needs="2.0.0",
 )

@@ -19,7 +19,6 @@ NAMES = ("ModelCheckpoint", "EarlyStopping")
 INTERVALS = ("every_n_train_steps", "every_n_epochs", "train_time_interval")
 PERIOD = "period"
 """The old name of `every_n_epochs`."""
-ADDS = ("append", "extend")
 MESSAGE = "two {} with the same {} are a RuntimeError since Lightning 1.9"
 SAME = {"ModelCheckpoint": "`monitor`, `mode` and intervals", "EarlyStopping": "`monitor` and `mode`"}
 REASON = (

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import literal
+from codemods.finding import Fix
+from codemods.lightning.facts import Facts, literal
+from codemods.lightning.versions import LIGHTNING, admits_from, is_open
 from codemods.rewrite.keywords import replaced, with_value
 from codemods.rule import Match, NodeEdit, touches
 from codemods.rules.trainer.callbacks import spelled
@@ -20,11 +23,18 @@ if TYPE_CHECKING:
 NAME = "auto_select_gpus"
 SINCE = "1.9.0"
 """The first release with the function."""
+OTHERWISE = "1.6.0"
+"""The first release of those that took a GPU before others which the process had used already (read in 1.4.9, 1.5.10,
+1.6.5, 1.8.6 and 1.9.5)."""
 REASON = "find_usable_cuda_devices picks the same GPUs: the first that a tensor can be put on."
+ASSUMED = (
+    "find_usable_cuda_devices picks the first GPUs that a tensor can be put on, as it was up to 1.5; 1.6 to 1.9 took "
+    "those before others that the process had used already."
+)
 
 
-def picking(file: PythonFile, call: CallNode, given: Mapping[str, ast.expr], match: Match) -> Match:
-    """The match of `auto_select_gpus=True`, safe where a number of GPUs is asked for by itself."""
+def picking(file: PythonFile, facts: Facts, call: CallNode, given: Mapping[str, ast.expr], match: Match) -> Match:
+    """The match of `auto_select_gpus=True` with the GPUs picked, where a number of them is asked for by itself."""
     asked = given.get("devices") or given.get("gpus")
     number = literal(asked)[1] if asked else None
     if literal(given[NAME]) != (True, True) or type(number) is not int or number < 1 or not _are_gpus(given):
@@ -35,7 +45,11 @@ def picking(file: PythonFile, call: CallNode, given: Mapping[str, ast.expr], mat
     edit = NodeEdit(
         call.node, partial(_picked, text=f"{how.text}({number})", keyword=min({"devices", "gpus"} & given.keys()))
     )
-    return Match(match.span, match.message, "safe", REASON, match.row, (edit,), how.imports, needs=SINCE)
+    same = not is_open(facts, LIGHTNING) and not admits_from(facts, LIGHTNING, OTHERWISE, "2.0.0")
+    level: Fix = "safe" if same else "unsafe"
+    return replace(
+        match, fix=level, reason=REASON if same else ASSUMED, edits=(edit,), imports=how.imports, needs=SINCE
+    )
 
 
 def _are_gpus(given: Mapping[str, ast.expr]) -> bool:

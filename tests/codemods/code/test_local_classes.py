@@ -49,6 +49,7 @@ TRAPS = {
     "what is asked when it is made": "    class A(t.T):\n        kept = t.ask()",
     "a keyword": "    class A(t.T, metaclass=t.M):\n        kept = 1",
     "what runs for those below": "    class A(t.T):\n\n        def __init_subclass__(cls):\n            t.seen(cls)",
+    "a decorator": "    @t.registered\n    class A(t.T):\n        kept = 1",
     "a decorator that is made": "    @t.registered('a')\n    class A(t.T):\n        kept = 1",
     "what is set on it": "    class A(t.T):\n        kept = 1\n    A.kept = x",
     "what tells where it was made": "    class A(t.T):\n        kept = 1\n    run(A.__qualname__)",

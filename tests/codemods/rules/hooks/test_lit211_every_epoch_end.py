@@ -99,6 +99,14 @@ def test_a_module_without_the_hooks_gets_those_of_the_stages_that_it_has() -> No
     assert made(started) == (["safe"], started + HOOKS.replace("_end", "_start"))
 
 
+@pytest.mark.parametrize("text", [MODULE, BARE])
+def test_a_base_that_may_have_more_steps_makes_it_unsafe(text: str) -> None:
+    mixed = text.replace("(LightningModule)", "(Tested, LightningModule)")
+    mixed = mixed.replace("import torch\n", "import torch\nfrom steps import Tested\n", 1)
+    assert made(mixed)[0] == ["unsafe"]
+    assert made(text)[0] == ["safe"]
+
+
 def test_a_rename_that_is_certain_says_it_more_plainly() -> None:
     started = BARE.replace("on_epoch_end", "on_epoch_start").replace('self.seen.append("any")', "self.layer.eval()")
     assert made(started) == (["safe"], started.replace("on_epoch_start", "on_train_epoch_start"))

@@ -210,10 +210,13 @@ def after(text: str, unsafe: bool = False) -> tuple[list[str], str]:
 TRUST = ", weights_only=False)"
 FITS = """\
 from pytorch_lightning import Trainer
+from pytorch_lightning.callbacks import ModelCheckpoint
 
 
-def main(saver, args, data, path):
-    trainer, other = Trainer(), Trainer()
+def main(given, args, data, path):
+    other = Trainer()
+    saver = ModelCheckpoint()
+    trainer = Trainer(callbacks=[saver])
     trainer.fit(Model(args), data)
     saved = saver.best_model_path
 """
@@ -235,7 +238,7 @@ def test_what_the_run_has_written_itself_is_trusted(load: str) -> None:
     trusting = load.replace("()", "(weights_only=False)") if load.endswith("()") else f"{load[:-1]}{TRUST}"
     assert after(f"{FITS}    {load}\n") == (["safe"], f"{FITS}    {trusting}\n")
     assert after(f"{FITS}    {trusting}\n") == ([], f"{FITS}    {trusting}\n")
-    none = FITS.replace("Trainer(), ", "Trainer(resume_from_checkpoint=None), ")
+    none = FITS.replace("Trainer(callbacks", "Trainer(resume_from_checkpoint=None, callbacks")
     assert after(f"{none}    {load}\n")[0] == ["safe"]
 
 
@@ -247,6 +250,12 @@ def test_what_the_run_has_written_itself_is_trusted(load: str) -> None:
         (FITS, "trainer.test(Model(args), ckpt_path='last')"),
         (FITS, "trainer.test(Model(args), ckpt_path=path)"),
         (FITS, "other.test(Model(args), ckpt_path='best')"),
+        (FITS, "Model.load_from_checkpoint(args.best_model_path)"),
+        (FITS, "Model.load_from_checkpoint(given.best_model_path)"),
+        (FITS, "Model.load_from_checkpoint(other.checkpoint_callback.best_model_path)"),
+        (FITS.replace("trainer.fit", "given.fit"), "Model.load_from_checkpoint(saved)"),
+        (FITS.replace("path):", "path, trainer):").replace("    trainer = Trainer(callbacks=[saver])\n", ""),
+         "Model.load_from_checkpoint(saved)"),
         (FITS, "Model.load_from_checkpoint(saver.best_model_path, **args)"),
         (FITS.replace("data)", "data, ckpt_path=path)"), "Model.load_from_checkpoint(saved)"),
         (FITS.replace("data)", "data, None, None, path)"), "Model.load_from_checkpoint(saved)"),
@@ -257,8 +266,9 @@ def test_what_the_run_has_written_itself_is_trusted(load: str) -> None:
          "Model.load_from_checkpoint(saved)"),
         (f"{FITS}\n\ndef more(saver):\n", "Model.load_from_checkpoint(saver.best_model_path)"),
     ],
-    ids=["path", "text", "last", "given", "other trainer", "spread", "resumed", "resumed by place", "no fit", "either",
-         "parameter", "resumed before", "another function"],
+    ids=["path", "text", "last", "given", "other trainer", "option", "called so", "of another", "no trainer",
+         "called a trainer", "spread", "resumed", "resumed by place", "no fit", "either", "parameter", "resumed before",
+         "another function"],
 )  # fmt: skip
 def test_what_another_may_have_written_is_left_to_a_person(fits: str, load: str) -> None:
     levels, made = after(f"{fits}    {load}\n", unsafe=True)

@@ -33,16 +33,22 @@ PICKED = f"from pytorch_lightning import Trainer\nfrom pytorch_lightning.acceler
         ("gpus=2, strategy='ddp', auto_select_gpus=True", f"accelerator=\"gpu\", devices={PICKS}(2), strategy='ddp'"),
     ],
 )
-def test_a_number_of_gpus_is_picked_as_before(given: str, wanted: str) -> None:
+@pytest.mark.parametrize(
+    ("pins", "level"),
+    [(("pytorch-lightning==1.5.10",), "safe"), (("pytorch-lightning<1.6",), "safe"),
+     (("pytorch-lightning==1.6.5",), "unsafe"), (("pytorch-lightning>=1.4",), "unsafe"), ((), "unsafe")],
+)  # fmt: skip
+def test_a_number_of_gpus_is_picked_as_before(given: str, wanted: str, pins: tuple[str, ...], level: str) -> None:
     text = f"{HEAD}Trainer({given})\n"
-    made = run_rules({"a.py": text}, rule("LIT111"))
+    made = run_rules({"a.py": text}, rule("LIT111"), pins=pins, unsafe=level == "unsafe")
     assert made.final()["a.py"].decode() == f"{PICKED}Trainer({wanted})\n"
-    assert [item.fix for item in made.findings] == ["safe"]
+    assert [item.fix for item in made.findings] == [level]
+    assert ("used already" in made.findings[0].reason) == (level == "unsafe")
 
 
 def test_the_number_of_another_rule_is_picked_too() -> None:
     text = f"{HEAD}Trainer(gpus=2, accelerator='ddp', auto_select_gpus=True)\n"
-    made = run_rules({"a.py": text}, rule("LIT101"), rule("LIT111"))
+    made = run_rules({"a.py": text}, rule("LIT101"), rule("LIT111"), pins=("pytorch-lightning==1.4.9",))
     assert f"devices={PICKS}(2), strategy='ddp', accelerator=\"gpu\")" in made.final()["a.py"].decode()
 
 
