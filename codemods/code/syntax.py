@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, TypeGuard
 from weakref import WeakKeyDictionary
 
-from codemods.code.nodes import BLOCK_FIELDS, CHILD_FIELDS, walk, walked
+from codemods.code.nodes import BLOCK_FIELDS, CHILD_FIELDS, LISTED, walk, walked
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -33,9 +33,21 @@ def is_spelled(node: ast.expr, text: str) -> bool:
     return ast.unparse(node) == text
 
 
+_OWN: WeakKeyDictionary[ast.AST, tuple[ast.AST, ...]] = WeakKeyDictionary()
+
+
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function's body in source order, without those of functions and classes inside it, and
     without operators and contexts."""
+    if type(function) not in LISTED:
+        return _own_nodes(function)
+    found = _OWN.get(function)
+    if found is None:
+        found = _OWN[function] = tuple(_own_nodes(function))
+    return iter(found)
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     stack: list[Any] = list(reversed(getattr(function, "body", [])))
     while stack:
         node = stack.pop()
