@@ -68,6 +68,11 @@ class Source:
         """What the text's imports say behind that word."""
         return tuple(found[0].partition(b"import")[2] for found in IMPORT.finditer(self.unescaped))
 
+    @cached_property
+    def memo(self) -> dict[str, Any]:
+        """What was found out of the text alone, by what was asked: it outlives a look at the tree."""
+        return {}
+
 
 def _plain(found: re.Match[bytes]) -> bytes:
     code, letter, edge = found.groups()

@@ -15,7 +15,7 @@ from codemods.code.names import Names
 from codemods.code.nodes import walk
 from codemods.code.reaching import definitions, reaching
 from codemods.code.scopes import ROOT, canonical
-from codemods.code.source import AssignNode, CallNode, PythonFile
+from codemods.code.source import AssignNode, CallNode, PythonFile, Source
 from codemods.code.syntax import Function, own_nodes, returns, takes
 from codemods.code.tree_copies import at, changed
 from codemods.lightning.built_objects import (
@@ -309,19 +309,27 @@ def _spelled_makers(facts: Facts, wanted: WantedClasses) -> Mapping[str, _Spelle
     """What may be called to build one of the classes looked for, by the text that says so."""
     asked = f"makers.{wanted.key}"
     if asked not in facts.of_sources:
+        names = "|".join(sorted(wanted.names))
+        spoken = re.compile(names.encode())
+        given = re.compile(rf"\b(\w+)\s*=\s*(?:\w+\.)*(?:{names})\b(?!\s*[.(\w])")
         found: dict[str, _SpelledMakers] = {}
-        spoken = re.compile("|".join(sorted(wanted.names)).encode())
-        given = re.compile(rf"\b(\w+)\s*=\s*(?:\w+\.)*(?:{'|'.join(sorted(wanted.names))})\b(?!\s*[.(\w])")
         for path, source in facts.sources.items():
-            if source.kind in ("python", "notebook") and spoken.search(source.unescaped):
-                text = source.unescaped.decode(errors="replace")
-                others = {*given.findall(text), *(_PARTIALS.findall(text) if "partial(" in text else ())}
-                functions = frozenset(_FUNCTIONS.findall(text) if "**" in text else ())
-                if others or functions:
-                    found[path] = _SpelledMakers(frozenset(others), functions)
+            if asked not in source.memo:
+                source.memo[asked] = _spelled_in(source, spoken, given)
+            if source.memo[asked]:
+                found[path] = source.memo[asked]
         facts.of_sources[asked] = found
     known: Mapping[str, _SpelledMakers] = facts.of_sources[asked]
     return known
+
+
+def _spelled_in(source: Source, spoken: re.Pattern[bytes], given: re.Pattern[str]) -> _SpelledMakers | None:
+    if source.kind not in ("python", "notebook") or not spoken.search(source.unescaped):
+        return None
+    text = source.unescaped.decode(errors="replace")
+    others = frozenset({*given.findall(text), *(_PARTIALS.findall(text) if "partial(" in text else ())})
+    functions = frozenset(_FUNCTIONS.findall(text) if "**" in text else ())
+    return _SpelledMakers(others, functions) if others or functions else None
 
 
 def name_of(file: PythonFile, call: CallNode, kind: str) -> ast.expr | None:

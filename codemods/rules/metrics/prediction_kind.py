@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -99,7 +100,7 @@ def _before_step(
 
 
 def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: int) -> ValueOrigin | None:
-    if not any(stores(node, expr.id) for node in walk(method.node)) or _is_given(expr, method):
+    if not stored(expr.id, method) or _is_given(expr, method):
         return ValueOrigin(kind, expr, method, None, dim)
     bound = latest(expr.id, expr.lineno, method)
     if bound is None:
@@ -124,9 +125,9 @@ def _is_mask(index: ast.expr, value: ast.expr) -> bool:
 
 def _is_given(expr: ast.Name, method: Method) -> bool:
     """Whether a name is what a parameter was given still, since it is assigned later alone, and in plain lines."""
-    stored = {node.lineno for node in walk(method.node) if isinstance(node, ast.Name) and stores(node, expr.id)}
+    lines = stored(expr.id, method)
     straight = {node.lineno for node in method.node.body if isinstance(node, ast.Assign | ast.AnnAssign)}
-    later = min(stored) >= expr.lineno and stored <= straight
+    later = min(lines) >= expr.lineno and straight.issuperset(lines)
     return expr.id in parameters(method.node) and later and _is_here(expr, method)
 
 
@@ -138,14 +139,25 @@ def _is_here(expr: ast.expr, method: Method) -> bool:
 
 def latest(name: str, line: int, method: Method) -> tuple[ast.expr, int | None] | None:
     """What a name was given last before a line, and the element of it; None where that depends on a branch."""
-    stored = sorted(node.lineno for node in walk(method.node) if isinstance(node, ast.Name) and stores(node, name))
+    lines = stored(name, method)
     bound = [(target, value, found) for target, value in method.bindings if (found := _part(target, name))]
     straight = {node.lineno for node in method.node.body if isinstance(node, ast.Assign | ast.AnnAssign)}
     before = [item for item in bound if item[0].lineno < line]
-    if not before or len(stored) != len(bound) or (len(stored) > 1 and not straight.issuperset(stored)):
+    if not before or len(lines) != len(bound) or (len(lines) > 1 and not straight.issuperset(lines)):
         return None
     _, value, (_, index) = max(before, key=lambda item: item[0].lineno)
     return value, index
+
+
+def stored(name: str, method: Method) -> list[int]:
+    """The lines in which a function, or one inside it, binds a name."""
+    known: dict[ast.AST, dict[str, list[int]]] = method.file.memo.setdefault("stored names", {})
+    if method.node not in known:
+        lines = known[method.node] = defaultdict(list)
+        for node in walk(method.node):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                lines[node.id].append(node.lineno)
+    return known[method.node].get(name, [])
 
 
 def stores(node: ast.AST, name: str) -> bool:
