@@ -126,7 +126,7 @@ def disturbed(
         command = [sys.executable, "-m", "fixer", "fleet", "run", str(file), "--state", str(state)]
         command += ["--engine", "ray"] if engine != "pool" else []
         command += ["--address", nodes.address] if nodes.address else []
-        environment = {**os.environ, **variables(organisation), "RAY_ADDRESS": ""}
+        environment = {**os.environ, **variables(organisation), **nodes.token, "RAY_ADDRESS": ""}
         while not ended:
             run = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             with (home / "log.txt").open("ab") as log:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 import time
@@ -17,22 +18,23 @@ _PORT = 26379
 
 
 class Nodes:
-    """Two nodes of a Ray cluster on this machine; none without an address."""
+    """Two nodes of a Ray cluster on this machine, which takes nobody without its token; none without an address."""
 
     def __init__(self, address: str = "") -> None:
         self.address = address
+        self.token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)} if address else {}
 
     def start(self) -> None:
         """Starts a node beside the head."""
         subprocess.run(
             ["ray", "start", "--address", self.address, "--num-cpus=1", "--disable-usage-stats"],
-            check=True, capture_output=True, env=with_programs(),
+            check=True, capture_output=True, env=with_programs() | self.token,
         )  # fmt: skip
 
     def lose_one(self) -> None:
         """Kills the raylet that was started last, and starts another node."""
         found = [one for one in psutil.process_iter(["name", "cmdline", "create_time"]) if one.info["name"] == "raylet"]
-        raylets = [one for one in found if any(self.address in part for part in one.info["cmdline"] or ())]
+        raylets = [one for one in found if any(f":{_PORT}" in part for part in one.info["cmdline"] or ())]
         max(raylets, key=lambda one: one.info["create_time"]).kill()
         self.start()
 
@@ -43,12 +45,12 @@ def cluster(engine: str) -> Iterator[Nodes]:
     if engine != "nodes":
         yield Nodes()
         return
+    nodes = Nodes(f"127.0.0.1:{_PORT}")
     subprocess.run(
         ["ray", "start", "--head", f"--port={_PORT}", "--num-cpus=1", "--include-dashboard=false",
          "--disable-usage-stats"],
-        check=True, capture_output=True, env=with_programs(),
+        check=True, capture_output=True, env=with_programs() | nodes.token,
     )  # fmt: skip
-    nodes = Nodes(f"127.0.0.1:{_PORT}")
     try:
         nodes.start()
         yield nodes

@@ -20,6 +20,7 @@ from fixer.fleet.parcels import Carried, brought_back, pack_environment, packed,
 from fixer.fleet.tasks import FleetTask, TaskOutcome, home
 from fixer.fleet.words import Step
 
+_MODE = "RAY_AUTH_MODE"
 _KILLED = -9
 _AHEAD = 4
 _GIB = 2**30
@@ -42,9 +43,10 @@ class RayEngine:
                 configure_logging=False,
                 runtime_env={"env_vars": {"PYTHONPATH": home()}},
             )
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
             asked = f"--address {address}" if address else "--engine ray"
-            raise UsageError(f"{asked}: Ray cannot be reached: {error}; see `ray status`") from None
+            token = "" if _MODE in os.environ else f"; where the cluster wants a token, set {_MODE}=token"
+            raise UsageError(f"{asked}: Ray cannot be reached: {error}; see `ray status`{token}") from None
         self._here, self._apart = ray.remote(run_here), ray.remote(_run_apart)
         self._carries = False
         self._environments: dict[str, str] = {}

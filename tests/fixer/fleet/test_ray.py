@@ -95,8 +95,9 @@ def test_ray_comes_to_the_same_as_the_pool(tmp_path: Path, monkeypatch: pytest.M
     assert all(row.head for row in seen)
 
 
-def test_a_cluster_that_is_not_there(ask: Ask, tmp_path: Path) -> None:
+def test_a_cluster_that_is_not_there(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = ask("fleet", "run", tmp_path, "--address", "auto", "--state", tmp_path / "state")
     assert "--address auto: that is Ray's; give --engine ray with it" in said.complaint()
-    with pytest.raises(UsageError, match=r"--address nowhere: Ray cannot be reached"):
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    with pytest.raises(UsageError, match=r"--address nowhere: Ray cannot be reached.*, set RAY_AUTH_MODE=token$"):
         RayEngine("nowhere")
