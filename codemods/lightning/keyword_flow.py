@@ -333,9 +333,8 @@ def _of_name(
         if not isinstance(space, ast.Module) and (not bound or is_shared(space, text)):
             continue
         here = way.but(alone=way.alone and is_alone(at, facts, space, node))
-        found = list(_set_in(at, facts, space, node, here, depth))
-        yield from found
-        if found or bound:
+        yield from _set_in(at, facts, space, node, here, depth)
+        if bound:
             return
     owner = shape_of(at, facts, node.value) if isinstance(node, ast.Attribute) else None
     given: list[HandedKeyword] = []

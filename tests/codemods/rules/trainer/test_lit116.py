@@ -47,6 +47,31 @@ def test_what_says_it_is_left(call: str) -> None:
     assert run(f"{HEAD}{call}\n", "pytorch-lightning==1.9.5").findings == ()
 
 
+@pytest.mark.parametrize(
+    "way",
+    [
+        "def main(cfg):\n    cfg.trainer.limit_train_batches = 0\n    Trainer(**cfg.trainer)\n",
+        "def main(cfg):\n    cfg.trainer['limit_train_batches'] = 0\n    Trainer(**cfg.trainer)\n",
+        "def main(cfg):\n    cfg.trainer.update(max_epochs=1)\n    Trainer(**cfg.trainer)\n",
+        "import settings\n\nsettings.trainer['max_epochs'] = 1\nTrainer(**settings.trainer)\n",
+        "from settings import params\n\nparams['max_epochs'] = 1\nTrainer(**params)\n",
+    ],
+)
+def test_what_is_set_in_a_dictionary_from_elsewhere_is_not_all_that_it_holds(way: str) -> None:
+    assert run(f"{HEAD}{way}", "pytorch-lightning==1.9.5").findings == ()
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "params = {}\nparams['max_epochs'] = 1\nTrainer(**params)\n",
+        "def main(cfg):\n    cfg.trainer = dict(max_epochs=1)\n    Trainer(**cfg.trainer)\n",
+    ],
+)
+def test_a_dictionary_that_is_made_here_is_seen_through(way: str) -> None:
+    assert [item.fix for item in run(f"{HEAD}{way}", "pytorch-lightning==1.9.5").findings] == ["unsafe"]
+
+
 @pytest.mark.parametrize("path", ["tests/run.py", "test_train.py", "pkg/test/a.py", "conftest.py"])
 def test_tests_are_left(path: str) -> None:
     assert run(f"{HEAD}Trainer(max_epochs=1)\n", "pytorch-lightning==1.9.5", path).findings == ()
