@@ -14,6 +14,7 @@ from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open, reaches
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.gradients.classes import is_module
+from codemods.rules.gradients.loaded import uses_what_it_loads
 from codemods.rules.gradients.pretrained import (
     LOADS,
     PretrainedAttribute,
@@ -26,7 +27,8 @@ from codemods.rules.gradients.pretrained import (
 
 SETS = re.compile(r"\.(eval|train|freeze)\(|requires_grad|no_grad|inference_mode|def (train|eval)\b")
 RESTORED = re.compile(rb"\bload_from_checkpoint\b|\bload_state_dict\(|\btorch\.load\(")
-PREPARED = re.compile(rb"\.eval\(|\.train\((?:False|mode)|\bTrainer\b|\bLightningCLI\b")
+MODE = re.compile(rb"\.eval\(|\.train\((?:False|mode)")
+TRAINED = re.compile(rb"\bTrainer\b|\bLightningCLI\b")
 BARE = "{} loads it, and has no `.eval()`: the dropout would be active there."
 MESSAGE = "`self.{}` comes from `{}` in evaluation mode, and Lightning 2.2 and later leave it there"
 REASONS = {
@@ -128,20 +130,23 @@ def _match(file: PythonFile, facts: Facts, fact: ClassFact, loaded: PretrainedAt
 
 
 def _bare(facts: Facts, fact: ClassFact) -> str:
-    """A file that loads a module, or one below it, and names neither a Trainer nor a mode; empty where none does."""
+    """A file that loads a module, or one below it, names no mode, and gives it to no Trainer or uses it without one;
+    empty where none does."""
     names = {each.name.rpartition(".")[2] for each in (fact, *facts.subclasses(fact))}
     found = (
         path
         for name in sorted(names)
         for path, source in facts.holding(name)
-        if source.kind in ("python", "notebook") and _loads_bare(source.unescaped, name.encode())
+        if source.kind in ("python", "notebook")
+        and _loads_bare(source.unescaped, name.encode())
+        and (not TRAINED.search(source.unescaped) or uses_what_it_loads(facts.open(path)))
     )
     return next(found, "")
 
 
 def _loads_bare(text: bytes, name: bytes) -> bool:
     called = re.search(rb"\b%b\b" % re.escape(name), text)
-    return bool(called and RESTORED.search(text)) and not PREPARED.search(text)
+    return bool(called and RESTORED.search(text)) and not MODE.search(text)
 
 
 def _place(file: PythonFile, loaded: PretrainedAttribute) -> Span:

@@ -38,6 +38,7 @@ def test_the_level_of_training_mode_depends_on_the_era() -> None:
         assert [finding.fix for finding in made.findings] == [level]
 
 
+TRAINER = "from pytorch_lightning import Trainer\n"
 USED = "from train import Model\n\nmodel = Model.load_from_checkpoint('a.ckpt')\n"
 
 
@@ -50,7 +51,14 @@ USED = "from train import Model\n\nmodel = Model.load_from_checkpoint('a.ckpt')\
             "unsafe",
         ),
         (f"{USED}model.eval()\nprint(model([1]))\n", "safe"),
-        (f"from pytorch_lightning import Trainer\n{USED}Trainer().test(model)\n", "safe"),
+        (f"{TRAINER}{USED}Trainer().test(model)\n", "safe"),
+        (f"{TRAINER}{USED}model.to('cuda')\nTrainer().test(model.cuda())\n", "safe"),
+        (f"{TRAINER}{USED}Trainer().fit(model)\nprint(model.chat())\n", "unsafe"),
+        (f"{TRAINER}{USED}Trainer().fit(model)\nprint(model([1]))\n", "unsafe"),
+        (f"{TRAINER}{USED}Trainer().fit(model)\nprint(model.bert([1]))\n", "unsafe"),
+        (f"{TRAINER}{USED}model.eval()\nprint(model.chat())\n", "safe"),
+        (f"{TRAINER}{USED.replace('.load_from_checkpoint', '')}model.load_state_dict(state)\nmodel.chat()\n", "unsafe"),
+        (f"{TRAINER}from train import Model\n\nModel.load_from_checkpoint('a.ckpt').chat()\n", "unsafe"),
         (USED.replace("Model", "Other"), "safe"),
         ("from train import Model\n\nmodel = Model()\n", "safe"),
     ],
