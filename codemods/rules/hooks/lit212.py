@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_plain, may_return_none, parameters, results, self_name, uses
+from codemods.code.syntax import Function, is_name, is_plain, may_return_none, parameters, results, self_name, uses
 from codemods.finding import Fix
 from codemods.lightning.class_family import clash, definitions
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
@@ -42,15 +43,36 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for item in file.classes:
         save = item.methods.get(SAVE)
         fact = facts.of_class(file, item) if save else None
-        if save is None or fact is None or facts.kind(fact) != CALLBACK or not _gives(save):
+        if save is None or fact is None or facts.kind(fact) != CALLBACK or not _gives(item, save):
             continue
         yield _match(file, item, save, _refusal(file, facts, item, fact, save))
 
 
-def _gives(save: Function) -> bool:
-    """Whether a hook returns something other than the checkpoint that it was given."""
-    given = parameters(save)[-1:]
-    return any(not (isinstance(value, ast.Name) and value.id in given) for value in results(save))
+def _gives(item: ClassNode, save: Function) -> bool:
+    """Whether a hook returns something other than the checkpoint that it was given, or, where the class reads no state,
+    than what the class above gave, which keeps its own."""
+    values, given = results(save), {*parameters(save)[-1:]}
+    if LOAD not in item.methods:
+        given |= {*_of_above(save)}
+        values = [value for value in values if not _asks_above(value)]
+    return any(not (isinstance(value, ast.Name) and value.id in given) for value in values)
+
+
+def _of_above(save: Function) -> Iterator[str]:
+    """The names of what the class above gave, of which nothing but a result is made."""
+    for node in save.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and _asks_above(node.value):
+            spoken = sum(isinstance(each, ast.Name) and each.id == target.id for each in walk(save))
+            if spoken == 1 + sum(is_name(value, target.id) for value in results(save)):
+                yield target.id
+
+
+def _asks_above(node: ast.expr) -> bool:
+    """Whether a value is what `super().on_save_checkpoint(...)` gives."""
+    function = node.func if isinstance(node, ast.Call) else None
+    owner = function.value if isinstance(function, ast.Attribute) and function.attr == SAVE else None
+    return isinstance(owner, ast.Call) and is_name(owner.func, "super")
 
 
 def _refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, save: Function) -> str | None:

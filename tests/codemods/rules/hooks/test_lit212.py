@@ -64,6 +64,8 @@ def test_a_head_of_several_lines_of_which_one_name_is_left_is_one_line() -> None
     assert "    def state_dict(self):\n" in rewritten({"count.py": text}, LIT)["count.py"]
 
 
+ABOVE = "super().on_save_checkpoint(trainer, pl_module, checkpoint)"
+ALONE = BEFORE[: BEFORE.index("    def on_load_checkpoint")]
 LEFT = {
     "asks the module": ("self.seen}", "pl_module.seen}", "does not get"),
     "asks the checkpoint": (
@@ -98,8 +100,28 @@ def test_a_subclass_elsewhere_with_a_hook_of_its_own_forbids_it() -> None:
         BEFORE.replace("(Callback)", "(LightningModule)").replace("import Callback", "import LightningModule"),
         BEFORE.replace('return {"seen": self.seen}', "return checkpoint"),
         BEFORE.replace('return {"seen": self.seen}', 'checkpoint["seen"] = self.seen'),
+        ALONE.replace('{"seen": self.seen}', ABOVE),
+        ALONE.replace(
+            '        return {"seen": self.seen}',
+            f"        state = {ABOVE}\n        print('saved')\n        return state",
+        ),
     ],
-    ids=["a module", "what it was given", "written into the checkpoint"],
+    ids=["a module", "what it was given", "written into the checkpoint", "what is above", "what is above, by a name"],
 )
 def test_untouched(text: str) -> None:
     assert run_rules({"count.py": text}, LIT).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ALONE.replace('return {"seen": self.seen}', f"return {{**{ABOVE}, 'seen': self.seen}}"),
+        ALONE.replace(
+            '        return {"seen": self.seen}',
+            f"        state = {ABOVE}\n        state['seen'] = self.seen\n        return state",
+        ),
+        ALONE.replace('return {"seen": self.seen}', "return other.on_save_checkpoint(trainer, pl_module, checkpoint)"),
+    ],
+)
+def test_more_than_what_is_above_is_told(text: str) -> None:
+    assert [item.code for item in run_rules({"count.py": text}, LIT).findings] == ["LIT212"]
