@@ -41,6 +41,7 @@ from codemods.lightning.instance_types import (
     times_spoken,
 )
 from codemods.lightning.iterated_values import keys_gone_through, keys_listed, parametrized, unpacked
+from codemods.lightning.own_signature import chosen_of
 from codemods.lightning.parameters import default_of_parameter
 
 Place = ast.expr | ast.stmt | ast.keyword | ast.arg
@@ -230,6 +231,8 @@ def _of_unseen(at: ReadingPlace, facts: Facts, node: ast.expr, way: KeywordWay, 
         parts += [item.iter for item in node.generators]
     asks = [test for item in node.generators for test in item.ifs] if isinstance(node, ast.DictComp) else []
     if isinstance(node, ast.DictComp | ast.GeneratorExp | ast.ListComp):
+        if (source := chosen_of(at.file, at.functions, node)) is not None:
+            yield from (key for key in _keys(at, facts, source, way, depth + 1) if key.name != UNSEEN)
         for key, value in keys_gone_through(node, (*reversed(at.functions), at.file.tree)):
             if all(may_pass(at.file, node, test, str(key.value)) for test in asks):
                 yield replace(_key(at, way, str(key.value), key, None), default=value)

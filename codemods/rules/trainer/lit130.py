@@ -35,6 +35,7 @@ from codemods.lightning.keyword_flow import handed
 from codemods.lightning.namespace_from_dict import configured, is_section
 from codemods.lightning.namespace_uses import COMMON, on_parsed
 from codemods.lightning.options import is_always_said
+from codemods.lightning.own_signature import chooses
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rewrite.dictionaries import names_of
 from codemods.rewrite.whole_statements import without_statement
@@ -76,6 +77,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if sites:
         kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
         why = refusal(file, sites, kept) or _parted(facts, sites, kept) or _asked_elsewhere(file, facts, sites)
+        why = why or _chosen(facts, sites, kept)
         why = why or next((told for site in sites if (told := _spread(file, facts, site, kept))), None)
         yield from (_left(file, site, why) for site in sites) if why else _rewritten(file, facts, sites, kept)
     for call in file.calls_near(WORDS):
@@ -160,6 +162,14 @@ def _asked_elsewhere(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCal
             told = "the default of --accelerator names a strategy" if change.moved else "it is set to what 2.x refuses"
             return f"{path} asks for the accelerator, and {told}"
     return None
+
+
+def _chosen(facts: Facts, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
+    """Why a file stays whose options of 1.x would be left out of what its Trainer is given, without a word."""
+    gone = sorted(set(kept) - set(IDLE))
+    if not gone or _has(sites, "from_argparse_args") or not (path := chooses(facts)):
+        return None
+    return f"{path} gives Trainer what is in its own signature, where --{gone[0]} is no more"
 
 
 def _has(sites: Sequence[ArgparseCall], method: str) -> bool:
