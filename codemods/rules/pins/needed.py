@@ -11,12 +11,15 @@ from codemods.code.nodes import walk
 from codemods.code.outline import Within
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
+from codemods.code.syntax import is_name
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.brought import TransitiveDistribution, brought
 from codemods.lightning.pins.reach import is_manifest
 
 EXPERIMENT = "*.experiment"
 """In the table: what a SummaryWriter has, asked of the `experiment` of a logger."""
+ASKED = "? "
+"""Before what a file only asks of an object whether it is: that needs nothing installed."""
 _OTHER = "another logger"
 _OTHERS = ("CSVLogger", "CometLogger", "MLFlowLogger", "NeptuneLogger", "WandbLogger")
 _WRITES = frozenset({
@@ -63,8 +66,8 @@ def uses(facts: Facts) -> dict[str, tuple[FeatureUse, ...]]:
 
 
 def of_row(row: TransitiveDistribution, facts: Facts) -> list[FeatureUse]:
-    """The places that show that a distribution is used."""
-    return sorted(use for name in row.uses for use in uses(facts).get(name, ()))
+    """The places that show that a distribution is used, or that what it makes is asked for."""
+    return sorted(use for name in row.uses for what in (name, ASKED + name) for use in uses(facts).get(what, ()))
 
 
 def unasked(facts: Facts) -> tuple[str, ...]:
@@ -104,8 +107,11 @@ def _of_code(file: PythonFile, facts: Facts) -> Iterator[FeatureUse]:
     for node, within in file.nodes_near(sorted(words - {"lightning"})):
         if isinstance(node, ast.Import | ast.ImportFrom) and not _is_optional(within):
             for dotted in _imported(node):
+                asked = (
+                    ASKED if canonical(dotted).startswith(f"{ROOT}.") and _is_asked_alone(file, node, dotted) else ""
+                )
                 yield from (
-                    FeatureUse(file.path, node.lineno, name)
+                    FeatureUse(file.path, node.lineno, asked + name)
                     for name in names
                     if _is_of(dotted, name) and not _is_own(dotted, file.path, facts)
                 )
@@ -116,6 +122,19 @@ def _of_code(file: PythonFile, facts: Facts) -> Iterator[FeatureUse]:
         yield from (FeatureUse(file.path, call.node.lineno, name) for name in names if target == name)
     if line := _writes(file):
         yield FeatureUse(file.path, line, EXPERIMENT)
+
+
+def _is_asked_alone(file: PythonFile, node: ast.Import | ast.ImportFrom, dotted: str) -> bool:
+    """Whether a file reads what it imports nowhere but in `isinstance(..., it)` and in annotations of parameters."""
+    name = next((item.asname or item.name for item in node.names if f".{dotted}".endswith(f".{item.name}")), "")
+    read = sum(is_name(each, name) for each, _ in file.nodes_near([name]))
+    asked = [call.node.args[1] for call in file.calls_near([name]) if _asks(call.node)]
+    asked += [each.annotation for each, _ in file.nodes_near([name]) if isinstance(each, ast.arg) and each.annotation]
+    return 0 < read == sum(is_name(each, name) for part in asked for each in walk(part))
+
+
+def _asks(node: ast.Call) -> bool:
+    return is_name(node.func, "isinstance") and len(node.args) == 2
 
 
 def _is_optional(within: Within) -> bool:

@@ -22,7 +22,7 @@ from codemods.rule import Example, Match, Rule
 from codemods.rules.pins.companion_packages import held_below
 from codemods.rules.pins.conflicts import MAIN
 from codemods.rules.pins.lightning import advice_of, fitting, is_dead
-from codemods.rules.pins.needed import EXPERIMENT, FeatureUse, mentions, of_row, other_logger
+from codemods.rules.pins.needed import ASKED, EXPERIMENT, FeatureUse, mentions, of_row, other_logger
 from codemods.rules.pins.parts import has_its_own, is_aside, is_for
 from codemods.rules.pins.pin002 import told_at
 from codemods.rules.pins.placing import beside
@@ -81,7 +81,9 @@ def _lacking(
     if row.needed_by:
         return _needing(row, own, area, facts)
     homes = {home_of(path, facts) for path, item in base.items() if _states(item) and item.kind not in INSTALLS}
-    found = (use for use in of_row(row, facts) if len(homes) < 2 or nearest(use.path, homes) == area.home)
+    older = any(_admits_older(item, row) for item in base.get(own.path, own).pins if item.name in _OWN)
+    used = [use for use in of_row(row, facts) if older or not use.what.startswith(ASKED)]
+    found = (use for use in used if len(homes) < 2 or nearest(use.path, homes) == area.home)
     return [
         use
         for use in found

@@ -384,3 +384,21 @@ def test_a_fork_is_told_of_with_a_release() -> None:
     found = told({"requirements.txt": f"{fork}\n", "train.py": BOARD})
     assert all("{}" not in item.reason for item in found)
     assert any("such as `" in item.reason for item in found)
+
+
+@pytest.mark.parametrize(
+    ("code", "needed"),
+    [
+        ("def show(logger):\n    return isinstance(logger, TensorBoardLogger)\n", False),
+        ("def show(logger):\n    return isinstance(logger, (WandbLogger, TensorBoardLogger))\n", False),
+        ("def show(logger: TensorBoardLogger) -> None: ...\n", False),
+        ("def show(name):\n    return TensorBoardLogger(name)\n", True),
+        ("def show(logger):\n    return isinstance(TensorBoardLogger('a'), Logger)\n", True),
+        ("def show(logger):\n    return isinstance(logger, TensorBoardLogger) or TensorBoardLogger\n", True),
+        ("class Board(TensorBoardLogger): ...\n", True),
+    ],
+)
+def test_who_only_asks_for_the_logger_needs_no_tensorboard(code: str, needed: bool) -> None:
+    code = f"from pytorch_lightning.loggers import Logger, TensorBoardLogger, WandbLogger\n\n\n{code}"
+    assert bool(told({"requirements.txt": "pytorch-lightning>=2.1\n", "train.py": code})) is needed
+    assert told({"requirements.txt": "pytorch-lightning==1.8.0\n", "train.py": f"{OLD}{code}"})
