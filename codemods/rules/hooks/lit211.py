@@ -365,10 +365,13 @@ def _renamed(node: cst.FunctionDef, *, hook: RemovedHook) -> cst.FunctionDef:
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
         params[len(node.params.params) - 1] = last.with_changes(comma=comma)
     node = node.with_changes(name=cst.Name(hook.new), params=node.params.with_changes(params=params))
-    if not hook.only:
+    body = list(body_of(node))
+    told = body[:1] if node.get_docstring() is not None else []
+    if not hook.only or body == told:
         return node
     guard = statements(f"if {hook.only}:\n    pass\n")[0]
-    return with_body(node, [guard.with_changes(body=cst.IndentedBlock(body=body_of(node)))])  # type: ignore[no-any-return]
+    guarded = guard.with_changes(body=cst.IndentedBlock(body=body[len(told) :]))
+    return with_body(node, [*told, guarded])  # type: ignore[no-any-return]
 
 
 BEFORE = """\

@@ -423,3 +423,23 @@ def test_a_hook_that_gets_more_now_takes_no_more_of_its_own() -> None:
         "    def on_batch_end(self, trainer, pl_module, n=3):\n        print(n)\n"
     )
     assert any("not an ordinary" in reason for reason in refusals({"a.py": before}, "LIT211"))
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        (
+            '"""Saves."""\n        print(1)',
+            '"""Saves."""\n        if isinstance(exception, KeyboardInterrupt):\n            print(1)',
+        ),
+        ('"""Does nothing."""', '"""Does nothing."""'),
+        (
+            "print(1)\n        'a'",
+            "if isinstance(exception, KeyboardInterrupt):\n            print(1)\n            'a'",
+        ),
+    ],
+)
+def test_the_docstring_of_a_hook_stays_its_docstring(body: str, wanted: str) -> None:
+    head = HEAD + "class A(Callback):\n    def {}(self, trainer, pl_module{}):\n        {}\n"
+    after = rewritten({"train.py": head.format("on_keyboard_interrupt", "", body)}, rule("LIT211"))["train.py"]
+    assert after == head.format("on_exception", ", exception", wanted)
