@@ -67,8 +67,18 @@ MISSING = {
     "running_stage": RemovedMember("1.3", None, "self.trainer.state.stage has it"),
     "get_tqdm_dict": RemovedMember("1.0", None, "get_metrics of the progress bar has it"),
     **{
-        f"{stage}_dataloader": RemovedMember("1.6", None, f"self.trainer.datamodule.{stage}_dataloader() makes them")
-        for stage in ("train", "val", "test", "predict")
+        f"{stage}_dataloader": RemovedMember(
+            "1.6",
+            None,
+            f"self.trainer.datamodule.{stage}_dataloader() makes them where a datamodule is given; loaders that are "
+            f"given stand in self.trainer.{read} while it runs",
+        )
+        for stage, read in (
+            ("train", "train_dataloader"),
+            ("val", "val_dataloaders"),
+            ("test", "test_dataloaders"),
+            ("predict", "predict_dataloaders"),
+        )
     },
 }
 _NOTHING = "Lightning's own did nothing: remove the call"
