@@ -21,7 +21,7 @@ CLASSES = ("DDPPlugin", "DDPSpawnPlugin", "DDPStrategy", "DDPSpawnStrategy")
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in trainer_calls(file):
-        if any(_tells(item.value) for item in call.node.keywords) or _evaluates(file, facts, call):
+        if any(_tells(_value(file, call, item)) for item in call.node.keywords) or _evaluates(file, facts, call):
             continue
         old = {item.arg for item in call.node.keywords} & (once() - current())
         for item in call.node.keywords:
@@ -45,9 +45,14 @@ def _tells(value: ast.expr) -> bool:
     return any(isinstance(node, ast.keyword) and node.arg == "find_unused_parameters" for node in walk(value))
 
 
+def _value(file: PythonFile, call: CallNode, item: ast.keyword) -> ast.expr:
+    """What an argument is given, there or in the one value of a variable."""
+    return (stated_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else None) or item.value
+
+
 def _looks(file: PythonFile, call: CallNode, item: ast.keyword, old: bool) -> ast.expr | None:
-    """What names a strategy of 1.x that looked for them, there or in the one value of a variable."""
-    value = (stated_once(file, call, item.value.id) if isinstance(item.value, ast.Name) else None) or item.value
+    """What names a strategy of 1.x that looked for them."""
+    value = _value(file, call, item)
     old = old or any(isinstance(node, ast.Constant) and node.value is None for node in walk(value))
     for node in walk(value):
         counts = item.arg in NAMING and (old or item.arg != "strategy")

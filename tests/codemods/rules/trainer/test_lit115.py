@@ -27,6 +27,7 @@ def test_what_is_advised_is_there() -> None:
         "Trainer(accelerator='gpu', devices=n, strategy='ddp' if n > 1 else None)",
         "backend = 'ddp' if n > 1 else None\nTrainer(distributed_backend=backend)",
         "Trainer(plugins=DDPPlugin())",
+        "plugins = [DDPPlugin()]\nTrainer(plugins=plugins, gpus=2)",
         "Trainer.from_argparse_args(args, distributed_backend='ddp')",
         "Trainer(strategy=DDPStrategy(), weights_summary=None)",
     ],
@@ -45,6 +46,8 @@ def test_found(call: str) -> None:
         "Trainer(gpus=2, strategy='ddp_find_unused_parameters_false')",
         "Trainer(gpus=2, strategy='deepspeed')",
         "Trainer(gpus=2, accelerator='ddp', plugins=DDPPlugin(find_unused_parameters=True))",
+        "plugins = [DDPPlugin(find_unused_parameters=False)]\nTrainer(accelerator='ddp', gpus=2, plugins=plugins)",
+        "plugin = DDPPlugin(find_unused_parameters=True)\nTrainer(plugins=[plugin], gpus=2)",
         "Engine(accelerator='ddp')",
     ],
 )
