@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
-from codemods.code.calls import keywords
+from codemods.code.calls import keywords, last_name
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.argparse_calls import NAMES, WORDS, ArgparseCall, configurations, read_site
@@ -67,6 +67,7 @@ GONE = {
 ROWS = {"add_argparse_args": "M276", "from_argparse_args": "M273"}
 OWN_ROWS = {"add_argparse_args": "M268", "from_argparse_args": "M270"}
 ADDS = "add_argparse_args"
+PARSE = "parse_argparser"
 CLI = "LightningCLI is what Lightning offers instead"
 SPOKEN = "code or a command mentions it"
 CPU = "1.x trained on the CPU by default, 2.x takes every accelerator that it finds"
@@ -74,23 +75,42 @@ CPU = "1.x trained on the CPU by default, 2.x takes every accelerator that it fi
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     sites = [site for call in file.calls_near(WORDS) if (site := read_site(file, facts, call))]
+    found: list[Match] = []
     if sites:
         kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
         why = refusal(file, sites, kept) or _parted(facts, sites, kept) or _asked_elsewhere(file, facts, sites)
         why = why or _chosen(facts, sites, kept)
         why = why or next((told for site in sites if (told := _spread(file, facts, site, kept))), None)
-        yield from (_left(file, site, why) for site in sites) if why else _rewritten(file, facts, sites, kept)
+        found += [_left(file, site, why) for site in sites] if why else _rewritten(file, facts, sites, kept)
+        yield from found
     for call in file.calls_near(WORDS):
         if match := _of_any(file, facts, call):
             yield match
+    level = next((match.fix for match in found if match.edits), None) if _has(sites, ADDS) else None
     for call in file.calls_near(GONE):
         function = call.node.func
         if not isinstance(function, ast.Attribute) or function.attr not in GONE:
             continue
         if call.scope.resolve(function.value) == TRAINER:
-            message = f"`Trainer.{function.attr}` was removed in Lightning 2.0"
-            reason = f"Not rewritten: read inspect.signature(Trainer), or vars(args); {CLI}."
-            yield Match(file.span(call.node), message, "manual", reason, GONE[function.attr])
+            yield _gone(file, call.node, function.attr, level)
+
+
+def _gone(file: PythonFile, node: ast.Call, name: str, level: Fix | None) -> Match:
+    """A method that is gone; `level` is that of the options of the file, where they are rewritten."""
+    message, row = f"`Trainer.{name}` was removed in Lightning 2.0", GONE[name]
+    given = node.args[0] if name == PARSE and len(node.args) == 1 and not node.keywords else None
+    if given is None:
+        reason = f"Not rewritten: read inspect.signature(Trainer), or vars(args); {CLI}."
+        return Match(file.span(node), message, "manual", reason, row)
+    (start, end), (first, last) = file.offsets(node), file.offsets(given)
+    around = file.text[start:first] + file.text[last:end]
+    parsed = isinstance(given, ast.Call) and last_name(given.func) == "parse_args"
+    if level is None or not parsed or "#" in around or "\n" in around:
+        reason = "Not rewritten: it gave back what was parsed, with True for flags: write `parser.parse_args()`."
+        return Match(file.span(node), message, "manual", reason, row)
+    reason = "It gave back what was parsed, with True for flags, which the options themselves have now."
+    edits = (TextEdit(start, first, ""), TextEdit(last, end, ""))
+    return Match(file.span(node), message, level, reason, row, edits, unit=f"{file.path}:argparse")
 
 
 def _of_any(file: PythonFile, facts: Facts, call: CallNode) -> Match | None:

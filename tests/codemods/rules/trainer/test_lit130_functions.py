@@ -82,10 +82,46 @@ def test_not_spoken_of(text: str) -> None:
     assert run_rules({"a.py": text}, rule("LIT130")).findings == ()
 
 
-@pytest.mark.parametrize("name", ["parse_argparser", "default_attributes", "match_env_arguments"])
-def test_the_rest_is_found(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("parse_argparser", "write `parser.parse_args()`"),
+        ("default_attributes", "inspect.signature"),
+        ("match_env_arguments", "inspect.signature"),
+    ],
+)
+def test_the_rest_is_found(name: str, told: str) -> None:
     [reason] = refusals({"a.py": f"{HEAD}Trainer.{name}(x)\n"}, "LIT130")
-    assert "inspect.signature" in reason
+    assert told in reason
+
+
+PARSED = "args = Trainer.parse_argparser(parser.parse_args(argv))"
+
+
+def test_what_made_true_of_flags_is_left_out_with_the_options() -> None:
+    text = SCRIPT.replace("args = parser.parse_args(argv)", PARSED)
+    assert PARSED in text
+    after = rewritten({"a.py": text}, rule("LIT130"))["a.py"]
+    assert after == rewritten({"a.py": SCRIPT}, rule("LIT130"))["a.py"]
+    assert run(text, ["--fast_dev_run", "--logger", "false"]).fast_dev_run == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["parsed", "parser", "parser.parse_args(argv), more", "\n        parser.parse_args(argv)  # all\n    ", "*argv"],
+)
+def test_what_it_is_given_otherwise_is_for_a_person(given: str) -> None:
+    text = SCRIPT.replace("args = parser.parse_args(argv)", f"args = Trainer.parse_argparser({given})")
+    assert text != SCRIPT
+    found = run_rules({"a.py": text}, rule("LIT130")).findings
+    assert [item.fix for item in found if "parse_argparser" in item.message] == ["manual"]
+
+
+def test_it_stays_where_the_options_stay() -> None:
+    text = SCRIPT.replace("args = parser.parse_args(argv)", PARSED).replace(
+        "def ", "def add_arguments(): ...\n\n\ndef ", 1
+    )
+    assert {item.fix for item in run_rules({"a.py": text}, rule("LIT130")).findings} == {"manual"}
 
 
 def test_a_backend_names_the_strategy() -> None:
