@@ -71,9 +71,15 @@ def _sets_mode(item: ClassNode, node: ast.AST) -> bool:
 
 
 def _is_plain(statement: ast.stmt, modes: list[ast.AST]) -> bool:
-    """Whether a statement sets the mode, returns what that gives or the module, or says nothing."""
+    """Whether a statement sets the mode, or else raises, returns what that gives or the module, or says nothing."""
     if isinstance(statement, ast.Return):
         return statement.value is None or statement.value in modes or isinstance(statement.value, ast.Name)
+    if isinstance(statement, ast.If):
+        arms = [
+            arm for arm in (statement.body, statement.orelse) if any(not isinstance(each, ast.Raise) for each in arm)
+        ]
+        one = len(arms) == 1 and statement.orelse
+        return not arms or bool(one and all(_is_plain(each, modes) for each in arms[0]))
     return isinstance(statement, ast.Pass) or (
         isinstance(statement, ast.Expr) and (statement.value in modes or isinstance(statement.value, ast.Constant))
     )

@@ -191,3 +191,23 @@ def test_a_part_of_a_module_is_named() -> None:
 
 def test_rewritten_by_itself() -> None:
     assert rewritten({"a.py": PROGRAM}, GRD, unsafe=True)["a.py"].count("self.train()") == 2
+
+
+SETS, RAISES = "            super().train(mode)\n", "        else:\n            raise ValueError\n"
+GUARDS = {
+    "one arm sets it": (f"        if mode in (True, False):\n{SETS}{RAISES}", 0),
+    "refused before": (
+        "        if mode not in (True, False):\n            raise ValueError\n        super().train(mode)\n",
+        0,
+    ),
+    "sets more in the arm": (f"        if mode:\n{SETS}            self.norm.eval()\n{RAISES}", 1),
+    "sets it in some cases": (f"        if mode:\n{SETS}", 1),
+    "another mode else": (f"        if mode:\n{SETS}        else:\n            self.norm.train()\n", 1),
+}
+
+
+@pytest.mark.parametrize(("lines", "found"), GUARDS.values(), ids=GUARDS)
+def test_a_method_that_only_refuses_besides_is_as_torchs(lines: str, found: int) -> None:
+    text = PROGRAM.replace("        super().train(mode)\n        self.norm.eval()\n", lines)
+    assert text != PROGRAM
+    assert len(levels({"train.py": text})) == found
