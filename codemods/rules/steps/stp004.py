@@ -208,7 +208,7 @@ def _yaml(file: TextFile, facts: Facts) -> Iterator[Match]:
             block,
             re.MULTILINE,
         )
-        under = _parent(file.text, found.start(), indent) == "trainer"
+        under = _parent(file.text, found.start(), indent) == "trainer" or (not indent and _is_group(file.path))
         if not target and not (under and facts.uses_lightning):
             continue
         start = found.start("value") if found["value"] else found.start() + indent + len("max_steps:")
@@ -218,6 +218,11 @@ def _yaml(file: TextFile, facts: Facts) -> Iterator[Match]:
         level: Any = "safe" if target else "unsafe"
         reason = SAFE if target else f"{SAFE} fixer assumes that the key is an argument of the Trainer."
         yield Match(span, MESSAGE, level, reason, ROW, edits=(edit,))
+
+
+def _is_group(path: str) -> bool:
+    """Whether a file is what Hydra puts in the place of the key `trainer`."""
+    return path.split("/")[-2:-1] == ["trainer"]
 
 
 def _block(text: str, at: int, indent: int) -> str:
