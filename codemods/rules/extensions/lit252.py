@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from codemods.code.nodes import walk
 from codemods.code.scopes import canonical
 from codemods.code.source import PythonFile
-from codemods.code.syntax import is_bound, uses
+from codemods.code.syntax import is_bound, is_name, uses
 from codemods.finding import Fix, Span
 from codemods.lightning.eras import era
 from codemods.lightning.facts import Facts
@@ -34,6 +34,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     if when == "after":
         return
     meant = [place for place in places if not isinstance(place, ast.alias)]
+    if meant and all(place in _asked(file) for place in meant):
+        return
     if when == "unknown" and not any(call.node.func in meant for call in file.calls_near([OLD])):
         return
     why = "fixer cannot tell for which Lightning it was written" if when == "unknown" else _refusal(file, facts, places)
@@ -41,10 +43,19 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for place in meant or places:
             yield Match(file.span(place), MESSAGE, "manual", LEFT.format(why), ROW)
         return
+    if not meant and not any(place.asname for place in places if isinstance(place, ast.alias)):
+        return
     fix: Fix = "unsafe" if admits_from(facts, LIGHTNING, "2.0.0") else "safe"
     reason = f"{REASON[:-1]}; fixer assumes that it is meant." if fix == "unsafe" else REASON
     for span, edit in _edits(file, places):
         yield Match(span, MESSAGE, fix, reason, ROW, (edit,), unit=file.path)
+
+
+def _asked(file: PythonFile) -> set[ast.AST]:
+    """What is only asked for by `isinstance`, which any bar may be meant by: since 2.6 the one by default is Rich's
+    where that is installed."""
+    calls = (call.node for call in file.calls_near([OLD]) if is_name(call.node.func, "isinstance"))
+    return {part for node in calls for item in node.args[1:] for part in walk(item)}
 
 
 def _edits(file: PythonFile, places: list[ast.alias | ast.expr]) -> Iterator[tuple[Span, TextEdit]]:

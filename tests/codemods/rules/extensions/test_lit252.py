@@ -30,6 +30,8 @@ def look(text: str, pin: str = OLD, **more: str) -> tuple[set[Fix], str]:
         HEAD + CALL,
         HEAD + CHILD,
         HEAD + f"{CHILD}\n\nassert isinstance(Bar(), ProgressBar)\n",
+        HEAD + "print(isinstance(ProgressBar(), Callback))\n",
+        HEAD + "print(type(bar) is ProgressBar)\n",
         "from pytorch_lightning.callbacks.progress import ProgressBar\n\nbar = ProgressBar(refresh_rate=3)\n",
         "import pytorch_lightning as pl\n\nbar = pl.callbacks.ProgressBar(refresh_rate=3)\n",
         "from pytorch_lightning import callbacks\n\n\nclass Bar(callbacks.ProgressBar):\n    pass\n",
@@ -61,6 +63,9 @@ def test_without_a_pin_the_code_tells(text: str) -> None:
         ("from .callbacks import ProgressBar\n\nbar = ProgressBar()\n", OLD),
         ("from pytorch_lightning.callbacks import ProgressBarBase\n\n\nclass Bar(ProgressBarBase):\n    pass\n", OLD),
         ("import bars\n\nbar = bars.ProgressBar()\n", OLD),
+        (HEAD + "bars = [each for each in trainer.callbacks if isinstance(each, ProgressBar)]\n", OLD),
+        (HEAD + "print(isinstance(bar, (Bar, ProgressBar)), not isinstance(bar, ProgressBar))\n", OLD),
+        ("import pytorch_lightning as pl\n\nprint(isinstance(bar, pl.callbacks.progress.ProgressBar))\n", OLD),
     ],
 )
 def test_other_bars_are_left_alone(text: str, pin: str) -> None:
