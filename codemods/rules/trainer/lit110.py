@@ -298,6 +298,8 @@ def _handed(file: PythonFile, call: CallNode, through: str, named: Container[ast
         what = removal(gone[0].arg or "") if len(gone) == 1 else f"{names} of Trainer were removed"
         it = "they reach" if len(gone) > 1 else "it reaches"
         reason = f"Not rewritten: {it} Trainer through {through}; remove {names} from the call and from what fills it."
+        if any(item.arg == "resume_from_checkpoint" for item in gone):
+            reason = f"{reason[:-1]}, and {ADVICE['resume_from_checkpoint']}."
         yield Match(file.span(gone[0]), what, "manual", reason, row_of(gone[0].arg or ""))
 
 
