@@ -26,7 +26,7 @@ from codemods.lightning.wanted import WantedClasses
 from codemods.lightning.written_out import TRAINERS, View, WrittenOutTrainer, views_of
 from codemods.rewrite.carrying import Delta, carried, delta_of, edits_of_call, made_of_call
 from codemods.rewrite.dictionaries import ONE_PLACE, in_one_place, names_of
-from codemods.rule import Match, NodeEdit, Rule, TextEdit
+from codemods.rule import LEVELS, Match, NodeEdit, Rule, TextEdit
 
 LEFT = "Not rewritten"
 THROUGH = "it depends on an argument of a Trainer, which is written indirectly"
@@ -171,6 +171,7 @@ def _carried(
     if match.unit and others:
         return _left(match, TOGETHER)
     delta: list[Delta | None] | None = None
+    least = match
     for other, view in zip(others, views[1:], strict=True):
         same = next(
             (item for item in other if (item.match.span, item.match.message) == (match.span, match.message)), None
@@ -180,6 +181,7 @@ def _carried(
         delta = _deltas(said, views[0]) if delta is None else delta
         if _deltas(same, view) != delta or _beside(same, view) != _beside(said, views[0]):
             return _left(match, UNLIKE, "one of them")
+        least = min(least, same.match, key=lambda item: LEVELS.index(item.fix))
     edits: list[NodeEdit | TextEdit] = []
     names = [*match.binds, *(name or module for module, name in match.imports)]
     for edit in match.edits:
@@ -194,7 +196,8 @@ def _carried(
         if isinstance(own, str):
             return _left(match, own)
         edits += own
-    return _explained(file, facts, replace(match, edits=tuple(edits)), said)
+    sure = replace(match, fix=least.fix, reason=least.reason, edits=tuple(edits))
+    return _explained(file, facts, sure, said)
 
 
 def _units(made: Sequence[Carried], beside: list[Match], view: View) -> list[Carried]:
@@ -211,7 +214,7 @@ def _units(made: Sequence[Carried], beside: list[Match], view: View) -> list[Car
         if apart and all(match.edits for match, _ in mine) and all(map(_is_import, others)):
             beside[:] = [match for match in beside if match not in others]
             mine += [(match, ViewMatch(match, mine[0][1].shown, None)) for match in others]
-            fix = max((match.fix for match, _ in mine), key=("safe", "unsafe", "manual").index)
+            fix = min((match.fix for match, _ in mine), key=LEVELS.index)
             kept += [(replace(match, fix=fix), said) for match, said in mine]
         else:
             kept += [(_left(match, TOGETHER), said) for match, said in mine]
