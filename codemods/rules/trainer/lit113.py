@@ -26,6 +26,7 @@ from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rewrite.keywords import is_commented, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.callbacks import spelled
+from codemods.rules.trainer.idle_tune import GONE, is_off, without_tune
 from codemods.rules.trainer.tuner_calls import FINDS, RENAMED, TUNER, by_hand
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if guard != "none":
             yield from _guarded(file, call, flags) if guard == "unclear" else ()
             continue
-        off = [name for name in flags if (item := keyword(call.node, name)) and _is_off(item.value)]
+        off = [name for name in flags if (item := keyword(call.node, name)) and is_off(item.value)]
         yield from _unasked(file, call, off)
         if on := [name for name in flags if name not in off]:
             yield from _flags(file, facts, call, on)
@@ -62,10 +63,6 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             flagged = flagged or name is None
     yield from by_hand(file, facts)
     yield from _tuned(file, facts, told, flagged)
-
-
-def _is_off(node: ast.expr) -> bool:
-    return literal(node) in ((True, None), (True, False))
 
 
 def _guarded(file: PythonFile, call: CallNode, flags: Sequence[str]) -> Iterator[Match]:
@@ -144,9 +141,9 @@ def _asked(file: PythonFile, facts: Facts, call: CallNode, flag: str) -> TunerFl
     item = keyword(call.node, flag)
     assert item
     value = item.value
-    if isinstance(value, ast.IfExp) and (_is_off(value.body) or _is_off(value.orelse)):
+    if isinstance(value, ast.IfExp) and (is_off(value.body) or is_off(value.orelse)):
         test = file.source_of(value.test)
-        if _is_off(value.body):
+        if is_off(value.body):
             test = test if isinstance(value.test, ast.Name | ast.Attribute | ast.Call) else f"({test})"
             return TunerFlag(flag, item, f"not {test}", _argument(flag, value.orelse))
         return TunerFlag(flag, item, test, _argument(flag, value.body))
@@ -280,12 +277,15 @@ def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST], flagged: bo
         ):
             continue
         if call.node not in told and is_trainer(file, facts, call) is not False:
+            if idle := without_tune(file, facts, call):
+                yield idle
+                continue
             reason = (
                 "Not rewritten: fixer cannot tell what it obeyed; write `Tuner(trainer).scale_batch_size(model)` or "
                 f"`Tuner(trainer).lr_find(model)`, with `{TUNER}`, or delete it if the Trainer "
                 "was given neither flag."
             )
-            yield Match(file.span(call.node), "`trainer.tune()` was removed in Lightning 2.0", "manual", reason, "B15")
+            yield Match(file.span(call.node), GONE, "manual", reason, "B15")
 
 
 _IMPORT = "from pytorch_lightning import Trainer\n"
@@ -309,6 +309,8 @@ TUNED = f"""\
 trainer = Trainer()
 found = Tuner(trainer).lr_find(model, update_attr=False)
 """
+IDLE = BEFORE.replace(', auto_scale_batch_size="binsearch"', "")
+GONE_TOO = IDLE.replace("trainer.tune(model, datamodule=data)\n", "")
 LEFT = f"{_IMPORT}\n\ndef build(find):\n    return Trainer(auto_lr_find=find)\n"
 
 RULE = Rule(
@@ -317,7 +319,8 @@ RULE = Rule(
     summary="`trainer.tune()` and the flags that it obeyed become calls of a `Tuner`",
     why=(
         "Lightning 2.0 removed auto_lr_find=, auto_scale_batch_size=, tune() and the tuner attribute (guide rows M174 "
-        "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first. "
+        "to M176, breakage B15): a TypeError. The flags did nothing but tell tune() what to do, batch size first, and "
+        "without one it did nothing. "
         "Called by hand, lr_find left the model's rate alone; a Tuner's own sets it unless told not to. What a search "
         "finds is not what 1.x found: sizes are no longer cut to the length of the data (2.0), end at 8192 and lose 5% "
         "in a binary search (2.6), and a rate is suggested by the loss over the rate (2.5.3)."
@@ -334,7 +337,7 @@ RULE = Rule(
     ),
     check=_check,
     rows=partial(best_levels, (("M174", "unsafe"), ("M175", "unsafe"), ("M176", "unsafe"), ("B15", "unsafe"))),
-    examples=(Example(BEFORE, AFTER), Example(HAND, TUNED), Example(LEFT, LEFT)),
+    examples=(Example(BEFORE, AFTER), Example(HAND, TUNED), Example(IDLE, GONE_TOO), Example(LEFT, LEFT)),
     mentions=(TUNE,),
     breaks_in="2.0.0",
     needs="2.0.0",
