@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from codemods.code.calls import class_around, innermost, value_of
 from codemods.code.nodes import walk
+from codemods.code.reaching import PARAMETER, Definition, reaching
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile
-from codemods.code.syntax import is_self_attribute, own_nodes, root_name, self_name, taken, targets_of, uses
+from codemods.code.syntax import is_self_attribute, is_shared, root_name, self_name, targets_of
 from codemods.finding import Fix
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import reaches
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.modules.hook_calls import REQUIRED, short_calls, told
+from codemods.rules.modules.made_modules import is_module, made_by_table, modules_made
 
 LOAD = "load_from_checkpoint"
 TERMS = (ast.Name, ast.Attribute)
@@ -130,7 +132,8 @@ def _plain_method(method: ast.FunctionDef) -> bool:
 
 def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> ClassText | None:
     """The class that the only assignment to a name in the call's own scope calls, but for one of what the call itself
-    gives; the type of the name where several make modules; of a parameter, that is for a person."""
+    gives; the type of the name where several make modules; of a parameter, unless it is bound anew before, that is for
+    a person."""
     space = next((item for item in reversed(call.within) if not isinstance(item, ast.ClassDef)), file.tree)
     loaded = [item.node for item in file.assignments_to(name) if item.node.value is call.node]
     again = {id(node) for item in loaded for node in walk(item)}
@@ -143,15 +146,18 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Class
         made
         for item in file.assignments_to(name)
         if any(id(target) in stores for target in targets_of(item.node))
-        and (made := _modules_made(file, facts, call.scope, item.node.value))
+        and (made := modules_made(file, facts, call.scope, item.node.value))
     ]
     given = _parameter(space, name)
+    there = [modules_made(file, facts, call.scope, value) for value in _values_there(space, call)] if given else []
+    if there and all(there):
+        return _class_of(file, facts, call, name, there)
     noted = given is not None and _names_module(facts, file, call.scope, given.annotation)
     if noted and not made and _stays(file, name, stores):
         return ClassText(f"type({name})", "unsafe", f"; fixer believes the annotation that `{name}` is an instance")
     if given and (made or noted):
         return ClassText(f"type({name})", "manual", f"`{name}` is given, and may be a class")
-    tables = [_made_by_table(facts, file, call.scope, item.node.value) for item in file.assignments_to(name)]
+    tables = [made_by_table(facts, file, call.scope, item.node.value) for item in file.assignments_to(name)]
     if not given and not made and (maker := next(filter(None, tables), None)):
         return ClassText(f"type({name})", "manual", f"`{name}` is what `{maker}` makes of a class that is not known")
     if not given and not made and len(stores) == 1 and _is_configured(file, call, name, stores):
@@ -163,8 +169,24 @@ def _of_name(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Class
         )
     if given or not made or len(made) != len(stores):
         return None
-    only = len(made) == 1 and len(made[0]) == 1 and _is_module(facts, file, call.scope, made[0][0].func)
+    return _class_of(file, facts, call, name, made)
+
+
+def _class_of(file: PythonFile, facts: Facts, call: CallNode, name: str, made: list[list[ast.Call]]) -> ClassText:
+    """The class of a name that one of some calls made, by its own name where it can be but one."""
+    only = len(made) == 1 and len(made[0]) == 1 and is_module(facts, file, call.scope, made[0][0].func)
     return ClassText(file.source_of(made[0][0].func) if only else f"type({name})")
+
+
+def _values_there(space: ast.AST, call: CallNode) -> list[ast.expr | None]:
+    """What the name may be bound to of which a method is called, where what its function is given stands for itself."""
+    if not isinstance(space, ast.FunctionDef | ast.AsyncFunctionDef) or not isinstance(call.node.func, ast.Attribute):
+        return []
+    owner = call.node.func.value
+    if not isinstance(owner, ast.Name) or is_shared(space, owner.id):
+        return []
+    given = frozenset({Definition(PARAMETER)})
+    return [item.value for item in reaching(space, owner.id, owner, given, surely=True)]
 
 
 def _stays(file: PythonFile, name: str, stores: set[int]) -> bool:
@@ -203,7 +225,7 @@ def _of_made(file: PythonFile, facts: Facts, call: CallNode, made: ast.Call) -> 
 
 def _makes_module(file: PythonFile, facts: Facts, call: CallNode, function: ast.expr) -> bool:
     """Whether what is called is a module of the project, or a name that is bound to such classes alone."""
-    if _is_module(facts, file, call.scope, function):
+    if is_module(facts, file, call.scope, function):
         return True
     if not isinstance(function, ast.Name):
         return False
@@ -216,8 +238,7 @@ def _makes_module(file: PythonFile, facts: Facts, call: CallNode, function: ast.
     named = [
         target
         for item in file.assignments_to(function.id)
-        if isinstance(item.node.value, ast.Name | ast.Attribute)
-        and _is_module(facts, file, call.scope, item.node.value)
+        if isinstance(item.node.value, ast.Name | ast.Attribute) and is_module(facts, file, call.scope, item.node.value)
         for target in targets_of(item.node)
     ]
     return bool(stores) and not _parameter(space, function.id) and all(node in named for node in stores)
@@ -237,73 +258,13 @@ def _of_attribute(file: PythonFile, facts: Facts, call: CallNode, value: ast.exp
         node
         for node in walk(owner)
         if any(is_self_attribute(target, value.attr) for target in targets_of(node))
-        and _modules_made(file, facts, call.scope, getattr(node, "value", None))
+        and modules_made(file, facts, call.scope, getattr(node, "value", None))
     ]
     if not made or len(made) != len(stores):
         return None
     return ClassText(
         f"type({file.source_of(value)})", "unsafe", "; fixer assumes that no other file sets the attribute to a class"
     )
-
-
-def _modules_made(file: PythonFile, facts: Facts, scope: Scope, value: ast.expr | None) -> list[ast.Call]:
-    """The calls that make modules of the project, one for each way of a value; none where one may be something else."""
-    if isinstance(value, ast.IfExp):
-        ways = [_modules_made(file, facts, scope, arm) for arm in (value.body, value.orelse)]
-        return [call for way in ways for call in way] if all(ways) else []
-    if not isinstance(value, ast.Call):
-        return []
-    made = _is_module(facts, file, scope, value.func) or _builds_modules(facts, file, scope, value.func)
-    return [value] if made else []
-
-
-def _builds_modules(facts: Facts, file: PythonFile, scope: Scope, name: ast.expr) -> bool:
-    """Whether a function of the project returns modules alone: it calls a class of them, or one that it takes out of a
-    table of such classes."""
-    other, made = _returned_calls(facts, file, scope, name)
-    return other is not None and all(
-        _is_module(facts, other, other.scope, call.func) or _is_item(facts, other, call.func) for call in made
-    )
-
-
-def _returned_calls(
-    facts: Facts, file: PythonFile, scope: Scope, name: ast.expr
-) -> tuple[PythonFile | None, list[ast.Call]]:
-    """What a function of the project returns, where that is all made by calls, of nothing that it is given; and the
-    file that defines it."""
-    dotted = scope.resolve(name)
-    found = facts.find_definition(dotted, file.path) if dotted else None
-    if found is None or not isinstance(found[1], ast.FunctionDef) or found[1].decorator_list:
-        return None, []
-    other, function = found[0], found[1]
-    given = {argument.arg for argument in taken(function)}
-    every = [node.value for node in own_nodes(function) if isinstance(node, ast.Return)]
-    bound = given | {node.id for node in own_nodes(function) if isinstance(node, ast.Name) and not _is_load(node)}
-    calls = [value for value in every if isinstance(value, ast.Call) and root_name(value.func) not in bound]
-    return (other, calls) if calls and len(calls) == len(every) else (None, [])
-
-
-def _made_by_table(facts: Facts, file: PythonFile, scope: Scope, value: ast.expr | None) -> str | None:
-    """The function of the project that a value comes from, where it calls what it takes out of a table."""
-    name = value.func if isinstance(value, ast.Call) else None
-    calls = _returned_calls(facts, file, scope, name)[1] if name else []
-    return ast.unparse(name) if name and any(isinstance(call.func, ast.Subscript) for call in calls) else None
-
-
-def _is_item(facts: Facts, file: PythonFile, value: ast.expr) -> bool:
-    """Whether an expression is an item of a table of modules' classes that a file writes out once and leaves alone."""
-    table = value.value if isinstance(value, ast.Subscript) else None
-    if not isinstance(table, ast.Name):
-        return False
-    values = [item.node.value for item in file.assignments_to(table.id)]
-    shown = values[0] if len(values) == 1 and isinstance(values[0], ast.Dict) else None
-    read = {id(node.value) for node in walk(file.tree) if isinstance(node, ast.Subscript) and _is_load(node)}
-    alone = all(id(node) in read or not _is_load(node) for node in uses(file.tree, table.id))
-    return shown is not None and alone and all(_is_module(facts, file, file.scope, each) for each in shown.values)
-
-
-def _is_load(node: ast.Name | ast.Subscript) -> bool:
-    return isinstance(node.ctx, ast.Load)
 
 
 def _parameter(space: ast.AST, name: str) -> ast.arg | None:
@@ -317,13 +278,7 @@ def _parameter(space: ast.AST, name: str) -> ast.arg | None:
 def _names_module(facts: Facts, file: PythonFile, scope: Scope, annotation: ast.expr | None) -> bool:
     if annotation is None:
         return False
-    return scope.resolve(annotation) == MODULE or _is_module(facts, file, scope, annotation)
-
-
-def _is_module(facts: Facts, file: PythonFile, scope: Scope, name: ast.expr) -> bool:
-    dotted = scope.resolve(name)
-    item = facts.find_class(dotted, file.path) if dotted else None
-    return item is not None and facts.kind(item) == MODULE
+    return scope.resolve(annotation) == MODULE or is_module(facts, file, scope, annotation)
 
 
 def _logged(file: PythonFile, facts: Facts, call: CallNode) -> Iterator[Match]:

@@ -119,6 +119,40 @@ def test_a_parameter_is_believed_to_be_what_it_is_said_to_be(note: str) -> None:
         assert run_rules({"a.py": text.replace(f"it: {note}", new)}, rule("LIT222")).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ("it = Model()", "Model"),
+        ("it = Model(width=it)", "Model"),
+        ("if path:\n        it = Model()\n    else:\n        it = Other()", "type(it)"),
+        ("it = Model() if path else Other()", "type(it)"),
+        ("if not path:\n        return it\n    it = Model()", "Model"),
+    ],
+)
+def test_a_parameter_that_is_bound_anew_is_what_it_is_bound_to(lines: str, text: str) -> None:
+    body = f"def main(path, it):\n    {lines}\n    return it.load_from_checkpoint(path)\n"
+    after = rewritten({"a.py": MODELS + body}, rule("LIT222"))["a.py"]
+    assert after == MODELS + body.replace("it.load", f"{text}.load")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "if path:\n        it = Model()",
+        "it = it or Model()",
+        "for each in path:\n        it = Model()",
+        "try:\n        it = Model()\n    except OSError:\n        pass",
+        "with path:\n        it = Model()",
+        "it = Model()\n    it = path.get(it)",
+        "it = Model()\n    if path:\n        it = Model",
+        "it = Model()\n    def change():\n        nonlocal it\n        it = path\n    change()",
+    ],
+)
+def test_a_parameter_that_may_be_bound_to_something_else_is_for_a_person(lines: str) -> None:
+    body = f"def main(path, it):\n    {lines}\n    return it.load_from_checkpoint(path)\n"
+    assert all("may be a class" in reason for reason in refusals({"a.py": MODELS + body}, "LIT222", unsafe=True))
+
+
 def test_a_parameter_may_be_a_class() -> None:
     text = MODELS + (
         "def main(path, it=None):\n    if it is None:\n        it = Model()\n    return it.load_from_checkpoint(path)\n"
