@@ -63,7 +63,9 @@ def _unset(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, nam
     if not places or any(not isinstance(node.ctx, ast.Load) for node in places):
         return []
     (member,) = members()[places[0].attr]
-    return [*set_in_constructor(file, item, places, member.since, member.row)]
+    above = [each for each in facts.ancestry(fact) or () if each is not fact]
+    direct = all("__init__" not in each.methods for each in above)
+    return [*set_in_constructor(file, item, places, member.since, member.row, direct)]
 
 
 def _given(file: PythonFile, facts: Facts, names: Sequence[str]) -> Iterator[Match]:

@@ -25,6 +25,7 @@ from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rewrite.keywords import renamed, replaced, with_value
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.keywords.configured import configured, spread_sections
+from codemods.rules.keywords.data_parts import PARTS, UNREAD, is_plain, is_read_of_self, is_unread
 from codemods.rules.keywords.default_name import SPOKEN, with_default_name
 from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.kept_best import LOGGED, NEWEST, kept_best
@@ -98,10 +99,23 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         for name, keyword in sorted(given.items(), key=lambda each: each[0] == "prefix"):  # which goes to the others
             row = keywords().get((owner, name))
             guard = guard_of(file, facts, call, name, call.scope.resolve(call.node.func) or "") if row else "both"
-            if row and guard != "both":
+            if row and name in PARTS and guard == "none" and is_super_call(call.node, "__init__"):
+                yield from _of_data(file, facts, call, keyword, row)
+            elif row and guard != "both":
                 yield _match(facts, file, call, keyword, row, given, guard == "unclear")
         if last_part(owner) in MONITORS and not _is_partial(call):
             yield from _monitored(file, facts, call, owner, given)
+
+
+def _of_data(file: PythonFile, facts: Facts, call: CallNode, keyword: ast.keyword, row: Keyword) -> Iterator[Match]:
+    """What a data module hands Lightning's own constructor: what nothing reads goes, and what the class reads of itself
+    is kept where LIT250 tells of that."""
+    name = str(keyword.arg)
+    if is_plain(keyword.value) and is_unread(facts, name):
+        drop = (NodeEdit(call.node, partial(_without, name=name)),)
+        yield Match(file.span(keyword), _message(name, row), "safe", UNREAD, row.row, drop)
+    elif not is_read_of_self(call, name):
+        yield _match(facts, file, call, keyword, row, {}, False)
 
 
 def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:

@@ -51,7 +51,10 @@ def test_line_ends_stay() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("super().__init__()", "super().__init__(root)"),
+        ("super().__init__()", "super().__init__(root, *more)"),
+        ("super().__init__()", "super().__init__(val_transforms=root, **more)"),
+        ("super().__init__()", "super().__init__(root, root, root, root, root)"),
+        ("super().__init__()", "super().__init__(  # why\n            root)"),
         ("super().__init__()", "super().__init__(**root)"),
         ("super().__init__()", "if root: super().__init__()"),
         ("super().__init__()", "super().__init__(); self.n = 1"),
@@ -72,3 +75,58 @@ def test_what_the_project_sets_itself_is_its_own(more: str) -> None:
     after = rewritten({"a.py": TEXT + more}, rule("LIT250"))["a.py"]
     assert "self.train_transforms = None" not in after
     assert "self.val_transforms = None" in after
+
+
+GIVEN = """\
+from pytorch_lightning import LightningDataModule
+
+
+class Data(LightningDataModule):
+    def __init__(self, root, first=None, last=None):
+        super().__init__(CALL)
+        self.root = root
+
+    def setup(self, stage=None):
+        self.both = self.train_transforms, self.val_transforms
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "left", "train", "val"),
+    [
+        ("first, last", "", "first", "last"),
+        ("first", "", "first", "None"),
+        ("train_transforms=first, val_transforms=make(last)", "", "first", "make(last)"),
+        ("first, last, None, (1, 2)", "dims=(1, 2)", "first", "last"),
+        ("first, *root, val_transforms=last, **root", "*root, **root", "first", "last"),
+        ("\n            val_transforms=last,\n        ", "", "None", "last"),
+    ],
+)
+def test_what_the_constructor_gave_is_kept(call: str, left: str, train: str, val: str) -> None:
+    after = rewritten({"a.py": GIVEN.replace("CALL", call)}, rule("LIT250"))["a.py"]
+    test = "        self.test_transforms = None\n" if "None, (1" in call else ""
+    lines = f"        self.train_transforms = {train}\n        self.val_transforms = {val}\n{test}"
+    assert after == GIVEN.replace("CALL)\n", f"{left})\n{lines}")
+    assert rewritten({"a.py": after}, rule("LIT250"))["a.py"] == after
+
+
+def test_it_is_kept_as_lightning_kept_it() -> None:
+    text = GIVEN.replace("CALL", "first, val_transforms=last")
+    after = rewritten({"a.py": text}, rule("LIT250"), rule("LIT230"))["a.py"]
+    space: dict[str, object] = {}
+    exec(after.replace("pytorch_lightning", "lightning.pytorch"), space)
+    data = space["Data"]("here", 1, 2)  # type: ignore[operator]
+    data.setup()
+    assert data.both == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "class Base(LightningDataModule):\n    def __init__(self, first, last):\n        super().__init__()\n\n\n",
+        "from other import Base\n\n\n",
+    ],
+)
+def test_a_base_of_the_project_may_take_it_for_something_else(above: str) -> None:
+    text = GIVEN.replace("CALL", "first, last").replace("class Data(LightningDataModule)", f"{above}class Data(Base)")
+    assert rewritten({"a.py": text}, rule("LIT250"))["a.py"] == text
