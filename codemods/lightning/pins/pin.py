@@ -25,6 +25,8 @@ BESIDE = (
 )  # fmt: skip
 
 Problem = Literal["address", "invalid", "hashed", "locked", "unplaced", "variable", "ignored"]
+UNREAD = ("address", "invalid", "variable")
+"""The problems of requirements that do not say which releases they admit."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from packaging.version import Version
 from codemods.lightning.pins.brought import brought
 from codemods.lightning.pins.built import PYTHON, built
 from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, MinorRelease, minor_of
-from codemods.lightning.pins.pin import LIGHTNING, Pin
+from codemods.lightning.pins.pin import LIGHTNING, UNREAD, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, clauses, from_python, lifted
 from codemods.rules.pins.environment import clashes
@@ -258,7 +258,8 @@ def held_below(needed_by: str, pins: Sequence[Pin], target: str) -> list[Pin]:
     nor admits a newer one."""
     name, _, limit = needed_by.partition("<")
     floor = minor_of(target).beside[name].floor
-    stated = [pin for pin in pins if pin.name == name and pin.specifier.strip(" *") and pin.problem != "locked"]
+    said = [pin for pin in pins if pin.name == name and pin.problem not in ("locked", *UNREAD)]
+    stated = [pin for pin in said if pin.specifier.strip(" *")]
     stays = all(admits_from(pin.meant, floor, pin.language) for pin in stated)
     return stated if stays and not any(admits_from(pin.meant, limit, pin.language) for pin in stated) else []
 

@@ -251,6 +251,16 @@ def test_a_newer_torchmetrics_or_one_that_moves_does_without(metrics: str) -> No
     assert "setuptools" not in after("requirements.txt", f"pytorch-lightning==1.6.0\ntorchmetrics{metrics}\n", OLD)
 
 
+@pytest.mark.parametrize(
+    "metrics",
+    ["torchmetrics @ file:///build/torchmetrics_1669849697223/work", "torchmetrics @ git+https://x.org/torchmetrics"],
+)
+def test_a_torchmetrics_of_an_address_says_no_release(metrics: str) -> None:
+    text = f"pytorch-lightning==1.7.7\n{metrics}\n"
+    assert after("requirements.txt", text, OLD) == f"pytorch-lightning==2.6.6\n{metrics}\n"
+    assert "could not check" not in "".join(item.message for item in made({"requirements.txt": text}).findings)
+
+
 def test_setuptools_that_is_asked_for_stays_old_enough_for_an_old_torchmetrics() -> None:
     text = "pytorch-lightning==1.6.0\ntorchmetrics==0.9.1\nsetuptools{}\n"
     for before, wanted in (("", "<82"), (">=60", ">=60,<82"), ("==59.5.0", "==59.5.0"), ("<82", "<82")):
