@@ -27,6 +27,26 @@ def kept_in(file: PythonFile, call: CallNode) -> str | None:
     return target if is_bound_once(space, target) or _uses(file, call, target) is not None else None
 
 
+def kept_and_called(file: PythonFile, call: CallNode, method: str) -> tuple[str, list[CallNode]] | None:
+    """The plain name that a call's result is kept in, and the calls `name.method(...)` in its function that are of this
+    result; None where one may be of this or of another that the name is bound to."""
+    if name := kept_in(file, call):
+        return name, calls_of(file, call, name, method)
+    space, name = space_of(file, call), _target(file, call)
+    if name is None or is_shared(space, name):
+        return None
+    values = {id(node): found for node, found in readings_of(file, space, name)}
+    every = calls_of(file, call, name, method)
+    own = [each for each in every if call.node in values[id(_owner(each))]]
+    known = all(values.values()) and all(values[id(_owner(each))] == [call.node] for each in own)
+    return (name, own) if known else None
+
+
+def _owner(call: CallNode) -> ast.AST:
+    """What a method is called of."""
+    return call.node.func.value if isinstance(call.node.func, ast.Attribute) else call.node.func
+
+
 def _target(file: PythonFile, call: CallNode) -> str | None:
     """The plain name that alone a call's result is assigned to."""
     for item in file.assignments:

@@ -14,7 +14,7 @@ from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.calls import trainer_calls
 from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import asks_version
-from codemods.lightning.trainer_variables import calls_of, escapes, kept_in
+from codemods.lightning.trainer_variables import calls_of, escapes, kept_and_called
 from codemods.rule import Match, NodeEdit, touches
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def without_tune(file: PythonFile, facts: Facts, call: CallNode) -> Match | None
 def _built(file: PythonFile, call: CallNode, name: str) -> CallNode | None:
     """The call that builds the Trainer of that name, of which a method is called."""
     for built in trainer_calls(file):
-        calls = calls_of(file, built, name, "tune") if kept_in(file, built) == name else []
-        if any(other.node is call.node for other in calls):
+        kept = kept_and_called(file, built, "tune")
+        if kept and kept[0] == name and any(other.node is call.node for other in kept[1]):
             return built
     return None
 

@@ -21,7 +21,7 @@ from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.kinds import is_repeatable, kind_of
 from codemods.lightning.spelling import Spelled
-from codemods.lightning.trainer_variables import calls_of, escapes, is_trainer, kept_in
+from codemods.lightning.trainer_variables import escapes, is_trainer, kept_and_called
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rewrite.keywords import is_commented, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -47,7 +47,6 @@ NEVER = {
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     told: set[ast.AST] = set()
-    flagged = False
     for call in file.calls_near(FLAGS):
         flags = [name for name in FLAGS if keyword(call.node, name)] if builds_trainer(call) else []
         guard = guard_of(file, facts, call, flags[0]) if flags else "both"
@@ -58,11 +57,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield from _unasked(file, call, off)
         if on := [name for name in flags if name not in off]:
             yield from _flags(file, facts, call, on)
-            name = kept_in(file, call)
-            told.update(other.node for other in (calls_of(file, call, name, "tune") if name else ()))
-            flagged = flagged or name is None
+            kept = kept_and_called(file, call, "tune")
+            told.update(other.node for other in (kept[1] if kept else ()))
     yield from by_hand(file, facts)
-    yield from _tuned(file, facts, told, flagged)
+    yield from _tuned(file, facts, told)
 
 
 def _guarded(file: PythonFile, call: CallNode, flags: Sequence[str]) -> Iterator[Match]:
@@ -163,10 +161,10 @@ def _is_never_tuned(file: PythonFile, facts: Facts, call: CallNode) -> Literal["
     pinned = not is_open(facts, LIGHTNING) and not admits_below(facts, LIGHTNING, "1.0")
     if not pinned and oldest({item.arg for item in call.node.keywords if item.arg}) < Version("1.0"):
         return None
-    name = kept_in(file, call)
-    if name is not None and not escapes(facts, file, call, name, "tune") and not calls_of(file, call, name, "tune"):
+    kept = kept_and_called(file, call, "tune")
+    if kept and not kept[1] and not escapes(facts, file, call, kept[0], "tune"):
         return "safe"
-    if name is not None and not file.calls_near([".tune"]):
+    if kept and not file.calls_near([".tune"]):
         return "unsafe"
     for path in facts.mentions.get(TUNE, ()):
         kind = facts.kinds.get(path)
@@ -181,14 +179,14 @@ def _plan(
     file: PythonFile, facts: Facts, call: CallNode, asked: Sequence[TunerFlag]
 ) -> tuple[list[tuple[ast.Expr, str]], Spelled] | str:
     """The `tune` statements with what is written for each, or why they cannot be told."""
-    name = kept_in(file, call)
-    if name is None:
+    kept = kept_and_called(file, call, "tune")
+    if kept is None:
         return "fixer cannot follow where the Trainer is used"
     if any(is_commented(file, call.node, each.item, beside=False) for each in asked):
         return "there is a comment next to it"
     if any(each.argument is None for each in asked):
         return "its value is only known when the program runs"
-    calls = {other.node: other for other in calls_of(file, call, name, "tune")}
+    name, calls = kept[0], {other.node: other for other in kept[1]}
     if escapes(facts, file, call, name, "tune") or not calls:
         return "fixer cannot find the call of `tune` that it was for"
     found = [
@@ -265,16 +263,13 @@ def _instead(node: cst.SimpleStatementLine, *, text: str) -> cst.FlattenSentinel
     return cst.FlattenSentinel(made)
 
 
-def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST], flagged: bool) -> Iterator[Match]:
-    """`trainer.tune(...)` where no call is seen that gives the Trainer a flag: a command line may. With `flagged`, a
-    Trainer that is not seen to be tuned has one, which is told where it is built: but for `Trainer(...).tune(...)`."""
+def _tuned(file: PythonFile, facts: Facts, told: Container[ast.AST]) -> Iterator[Match]:
+    """`trainer.tune(...)` of a Trainer that is not seen to be given a flag: a command line may give one."""
     for call in file.calls_near([".tune"]):
         function = call.node.func
         if not isinstance(function, ast.Attribute) or function.attr != "tune":
             continue
-        if not (call.node.args or keyword(call.node, "model")) or (
-            flagged and not isinstance(function.value, ast.Call)
-        ):
+        if not (call.node.args or keyword(call.node, "model")):
             continue
         if call.node not in told and is_trainer(file, facts, call) is not False:
             if idle := without_tune(file, facts, call):

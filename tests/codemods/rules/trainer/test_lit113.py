@@ -183,6 +183,49 @@ def test_what_is_asked_already_is_not_asked_again(test: str, asked: bool) -> Non
     assert wanted in rewritten({"a.py": body}, rule("LIT113"), unsafe=True)["a.py"]
 
 
+ARMS = """\
+def main(args, m):
+    if args.find:
+        t = pl.Trainer(max_epochs=1, auto_lr_find=True)
+        t.tune(m)
+    else:
+        t = pl.Trainer(max_epochs=2)
+    t.fit(m)
+"""
+
+
+def test_a_trainer_of_one_arm_is_tuned_there() -> None:
+    wanted = ARMS.replace(", auto_lr_find=True", "").replace("t.tune(m)", "pl.tuner.Tuner(t).lr_find(m)")
+    assert after(ARMS) == wanted
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    t.fit(m)\n", "    t.tune(m)\n    t.fit(m)\n"),
+        ("    t.fit(m)\n", "    hand(t)\n    t.fit(m)\n"),
+        ("    t.fit(m)\n", "    return lambda: t.tune(m)\n"),
+        ("        t = pl.Trainer(max_epochs=2)\n", "        pass\n    t = t or make()\n    t.tune(m)\n"),
+    ],
+)
+def test_a_trainer_of_one_arm_that_others_may_tune_is_for_a_person(old: str, new: str) -> None:
+    assert any("Tuner(trainer)" in reason for reason in refusals({"a.py": HEAD + ARMS.replace(old, new)}, "LIT113"))
+
+
+def test_a_flag_of_one_arm_that_is_never_obeyed_goes() -> None:
+    body = ARMS.replace("        t.tune(m)\n", "").replace("max_epochs=1", "enable_model_summary=False")
+    [finding] = run_rules({"a.py": HEAD + body}, rule("LIT113")).findings
+    assert (finding.fix, finding.applied) == ("safe", True)
+
+
+def test_a_call_of_tune_is_told_where_its_trainer_is_not_followed() -> None:
+    body = (
+        "def f(m):\n    make(pl.Trainer(auto_lr_find=True))\n\n\ndef g(trainer: pl.Trainer, m):\n    trainer.tune(m)\n"
+    )
+    found = run_rules({"a.py": HEAD + body}, rule("LIT113")).findings
+    assert [(finding.span.line, finding.fix) for finding in found] == [(4, "manual"), (8, "manual")]
+
+
 def test_a_value_that_is_not_seen_is_taken_to_be_a_flag() -> None:
     body = HEAD + "t = pl.Trainer(auto_lr_find=flag)\nt.tune(m)\n"
     made = run_rules({"a.py": body}, rule("LIT113"), unsafe=True)
