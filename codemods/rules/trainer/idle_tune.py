@@ -33,10 +33,11 @@ def is_off(node: ast.expr) -> bool:
 
 def without_tune(file: PythonFile, facts: Facts, call: CallNode) -> Match | None:
     """A match that deletes a call of `tune` which kept the model and the data, as `fit` does, and did no more (read in
-    1.0.8 to 1.9.5); None where it may have looked for something, or its statement cannot go alone."""
+    1.0.8 to 1.9.5); None where it may have looked for something, where the Trainer is not written out, or where the
+    statement cannot go alone."""
     name = ast.unparse(call.node.func).removesuffix(".tune")
     built, place = _built(file, call, name), _place(file, call)
-    if built is None or place is None or asks_version(file, call.node):
+    if built is None or place is None or built.node in file.made or asks_version(file, call.node):
         return None
     if not _asks_nothing(facts, built) or not _only_names(call.node):
         return None

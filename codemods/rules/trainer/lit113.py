@@ -57,6 +57,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield from _unasked(file, call, off)
         if on := [name for name in flags if name not in off]:
             yield from _flags(file, facts, call, on)
+        if on or call.node in file.made:  # what a value may be besides is looked at where it is written
             kept = kept_and_called(file, call, "tune")
             told.update(other.node for other in (kept[1] if kept else ()))
     yield from by_hand(file, facts)

@@ -137,3 +137,29 @@ def test_training_is_the_same_without_it() -> None:
     after = rewritten(before, rule("LIT113"))
     assert "tune" not in after["train.py"]
     same(before, after)
+
+
+OPTION = """\
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--find", action="store_true")
+args = parser.parse_args()
+t = pl.Trainer(FLAG)
+t.tune(m)
+t.fit(m)
+"""
+
+
+@pytest.mark.parametrize("flag", ["auto_lr_find=True if args.find else False", "auto_lr_find=args.find"])
+def test_a_flag_that_may_be_off_is_not_off(flag: str) -> None:
+    [finding] = run_rules({"a.py": HEAD + OPTION.replace("FLAG", flag)}, rule("LIT113")).findings
+    assert finding.fix == "unsafe" and "neither" not in finding.reason
+
+
+@pytest.mark.parametrize("given", ["dict(auto_lr_find=args.find)", "{'auto_lr_find': args.find}", "vars(args)"])
+def test_a_trainer_that_is_not_written_out_may_be_given_one(given: str) -> None:
+    body = OPTION.replace("t = pl.Trainer(FLAG)", f"given = {given}\nt = pl.Trainer(**given)")
+    found = run_rules({"a.py": HEAD + body}, rule("LIT113")).findings
+    assert all("is given neither" not in finding.reason for finding in found)
+    assert "manual" in {finding.fix for finding in found if finding.span.line == 10}
