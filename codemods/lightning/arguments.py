@@ -88,6 +88,12 @@ def oldest(names: Collection[str]) -> Version:
     return min(having, default=Version("0.0"))
 
 
+def newest(names: Collection[str]) -> Version:
+    """The newest release that is known to take all of those arguments, 0.0 where none does."""
+    having = (Version(release) for release, taken in signatures()["__init__"].items() if set(names) <= set(taken))
+    return max(having, default=Version("0.0"))
+
+
 @cache
 def later(target: str) -> Mapping[str, str]:
     """The arguments of Trainer that came after a release, each with the release that is known to have it."""

@@ -12,6 +12,7 @@ from functools import cache
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, Source
 from codemods.finding import Fix
+from codemods.lightning.arguments import removal
 from codemods.lightning.configurations.mappings import UNSEEN, MappingEntry
 from codemods.lightning.facts import Facts
 from codemods.rule import Match, NodeEdit, Rule, all_rules
@@ -27,7 +28,8 @@ _UNSEEN = "unseen_"
 class KeyVerdict:
     """What becomes of the entry `key`: `new` are the keys that take its place, with their values (the Python text of
     a literal, or None for the value as it stands); `values` are other keys that get another value. Where `new` is
-    None nothing is rewritten, for the reason given; `callbacks` are then what the callbacks should hold."""
+    None nothing is rewritten, for the reason given; `callbacks` are then what the callbacks should hold. `along` are
+    keys that go with it."""
 
     key: str
     message: str
@@ -37,6 +39,7 @@ class KeyVerdict:
     new: tuple[tuple[str, str | None], ...] | None = None
     values: tuple[tuple[str, str], ...] = ()
     callbacks: str = ""
+    along: tuple[str, ...] = ()
 
 
 @cache
@@ -62,7 +65,11 @@ def verdicts(entries: tuple[MappingEntry, ...], facts: Facts) -> Iterator[KeyVer
             if key and (key, match.row == NOTED) not in spoken:
                 spoken.add((key, match.row == NOTED))
                 told = replace(match, reason=re.sub(rf"{_UNSEEN}\d+", "...", match.reason))
-                yield _verdict(file, told, key)
+                made = _verdict(file, told, key)
+                yield made
+                for other in made.along:
+                    spoken.add((other, False))
+                    yield replace(made, key=other, message=removal(other), row=None, new=(), values=(), along=())
 
 
 def _text(item: MappingEntry, index: int) -> str:
@@ -105,7 +112,8 @@ def _verdict(file: PythonFile, match: Match, key: str) -> KeyVerdict:
         wanted = " and ".join(f"{name}=" for name, _ in new)
         reason = seen or f"Not rewritten: its value is not known from the file; give it by {wanted}."
         return KeyVerdict(key, match.message, "manual", reason, match.row)
-    return KeyVerdict(key, match.message, match.fix, match.reason, match.row, tuple(new), values)
+    along = tuple(name for name in before if name not in after and name != key)
+    return KeyVerdict(key, match.message, match.fix, match.reason, match.row, tuple(new), values, along=along)
 
 
 def _arguments(code: str) -> dict[str, str]:

@@ -159,6 +159,8 @@ def _settled(
         return verdict
     if item.section.shared:
         return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
+    if key == "num_processes" and item.section.get(key) != 1 and project.elsewhere(name, "gpus", file.path):
+        return _left(verdict, f"another file sets `gpus` beside it; {advice}")
     follows = follows_surely(project, name, key) or all_switched(project, name, key, beside=True)
     if not follows and (by := project.interpolated(name, key)):
         return _left(verdict, f"{by} interpolates it; {advice}")

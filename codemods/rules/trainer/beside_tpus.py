@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from codemods.code.calls import keywords
-from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import Facts, literal
+from codemods.code.source import PythonFile
+from codemods.lightning.facts import literal
 from codemods.lightning.kinds import is_repeatable
-from codemods.rules.trainer.gpus import CPU, Devices, devices_asked
+from codemods.rules.trainer.gpus import CPU, Devices
 
-TPUS = ("tpu_cores", "num_tpu_cores")
+TPUS = frozenset({"tpu_cores", "num_tpu_cores"})
 OTHERS = {"accelerator", "devices", "num_processes", "ipus", "hpus"}
 BOTH = (
     "TPUs are taken where both are asked for, as they were up to Lightning 1.5; later releases of 1.x took the GPUs, "
@@ -21,7 +20,7 @@ BOTH = (
 
 def tpus_beside(arguments: Mapping[str, ast.expr]) -> str | None:
     """The argument that may ask for TPUs in the place of the GPUs that a call asks for too, where no other does."""
-    given = [name for name in TPUS if name in arguments and literal(arguments[name]) != (True, None)]
+    given = [name for name in sorted(TPUS) if name in arguments and literal(arguments[name]) != (True, None)]
     others = [name for name in OTHERS if name in arguments and literal(arguments[name]) != (True, None)]
     return given[0] if "gpus" in arguments and len(given) == 1 and not others else None
 
@@ -50,13 +49,3 @@ def _asking(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and literal(node.values[-1]) == (True, None):
         return node.values[0] if len(node.values) == 2 else node
     return node
-
-
-def is_taken_along(file: PythonFile, facts: Facts, call: CallNode) -> bool:
-    """Whether what takes the place of `gpus=` of a call takes that of its TPUs too."""
-    arguments = keywords(call.node)
-    name = tpus_beside(arguments)
-    if name is None or call.node.args:
-        return False
-    asked = devices_asked(facts, file, call, arguments["gpus"])
-    return asked is not None and either(file, asked, arguments, name) is not None

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from codemods.finding import Fix
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.versions import reaches
+from codemods.rules.trainer.beside_processes import EITHER, counting
+from codemods.rules.trainer.gpus import GPU_NAMES
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr], seen
     others = {"gpus", "devices", "accelerator", "tpu_cores", "num_tpu_cores", "num_processes"} - {name}
     clash = sorted(others & given.keys())
     if name == "num_processes":
-        return _processes(item.value, given, seen)
+        return _processes(facts, item.value, given, seen)
     kind = "ipu" if name == "ipus" else "tpu"
     if clash and not all(literal(given[word]) == (True, None) for word in clash):
         return ArgumentReplacement(
@@ -82,9 +84,12 @@ def counted(facts: Facts, item: ast.keyword, given: Mapping[str, ast.expr], seen
     )
 
 
-def _processes(node: ast.expr, given: Mapping[str, ast.expr], seen: CountedValue) -> ArgumentReplacement:
+def _processes(facts: Facts, node: ast.expr, given: Mapping[str, ast.expr], seen: CountedValue) -> ArgumentReplacement:
     if literal(node) == (True, 1) and type(literal(node)[1]) is int:
-        return ArgumentReplacement((), "safe", "it was the default")
+        asked = literal(given["gpus"]) if "gpus" in given else (True, None)
+        if asked in ((True, None), (True, 0)) or counting(facts, given) == "gpus":
+            return ArgumentReplacement((), "safe", "it was the default")
+        return ArgumentReplacement(None, "manual", f"{EITHER}; keep one of the two")
     count = f"{seen.text} or 1" if seen.none else None
     backends = [literal(given[word])[1] for word in ("distributed_backend", "accelerator") if word in given]
     if backends and all(each == "ddp_cpu" for each in backends) and "devices" not in given and "gpus" not in given:
@@ -94,8 +99,12 @@ def _processes(node: ast.expr, given: Mapping[str, ast.expr], seen: CountedValue
     reason = "it counted the processes on the CPU"
     if not {"strategy", "distributed_backend"} & given.keys():
         reason += '; several start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
-    if "accelerator" in given and literal(given["accelerator"])[1] == "cpu":
+    named_by = literal(given["accelerator"])[1] if "accelerator" in given else None
+    if named_by == "cpu":
         return ArgumentReplacement((("devices", count),), "safe", reason)
+    if named_by in GPU_NAMES:
+        count = f'{seen.text} or "auto"' if seen.none else None
+        return ArgumentReplacement((("devices", count),), "safe", "1.6 and later took as many of these devices")
     if "accelerator" in given:
         return ArgumentReplacement(
             None, "manual", 'it counted processes on the CPU: write accelerator="cpu", devices=...'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 
 from codemods.code.calls import innermost
 from codemods.code.source import CallNode, PythonFile
@@ -104,7 +105,19 @@ def end_of(
         return at_times or unset(file, call, item, given) or _devices(file, item.value, given)
     if item.arg == "plugins":
         return _plugins(file, facts, item.value)
-    return counted(facts, item, given, _seen(file, facts, call, item.value))
+    seen = _seen(file, facts, call, item.value)
+    if item.arg == "num_processes" and _is_strategy_on_cpu(file, facts, call, given):
+        given = {name: value for name, value in given.items() if name != "accelerator"} | {"strategy": item.value}
+        end = counted(facts, item, given, seen)
+        return replace(end, new=tuple(pair for pair in end.new if pair[0] == "devices")) if end.new else end
+    return counted(facts, item, given, seen)
+
+
+def _is_strategy_on_cpu(file: PythonFile, facts: Facts, call: CallNode, given: Mapping[str, ast.expr]) -> bool:
+    """Whether the accelerator that a call names becomes a strategy on the CPU."""
+    node = given.get("accelerator")
+    end = _accelerator(file, facts, call, node, given) if node is not None and is_strategy(node) else None
+    return end is not None and {"accelerator", "strategy"} == {name for name, _ in end.new or ()}
 
 
 def _plugins(file: PythonFile, facts: Facts, node: ast.expr) -> ArgumentReplacement | None:
@@ -256,7 +269,8 @@ def _accelerator(
         return ArgumentReplacement(
             None, "manual", "another argument gives a strategy too; keep one of them as strategy="
         )
-    if COUNTING & given.keys():
+    counts = COUNTING & given.keys()
+    if counts - {"num_processes"} or (counts and (elsewhere or "devices" in given)):
         return ArgumentReplacement(
             None, "manual", "it names the strategy and another argument counts devices; write strategy= for it"
         )

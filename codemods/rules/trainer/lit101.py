@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,15 +16,7 @@ from codemods.lightning.facts import TRAINER, Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, Place, handed
-from codemods.lightning.strategies import (
-    ONE,
-    StrategyName,
-    held,
-    is_strategy,
-    named,
-    set_outside,
-    succeeded,
-)
+from codemods.lightning.strategies import ONE
 from codemods.lightning.trainer_subclasses import (
     between,
     called,
@@ -48,31 +39,15 @@ from codemods.rewrite.dictionaries import (
 from codemods.rewrite.fields import structured
 from codemods.rewrite.keywords import is_commented, replaced, with_value
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
-from codemods.rules.trainer.beside_tpus import BOTH, either, tpus_beside
-from codemods.rules.trainer.gpus import CPU, GPU_NAMES, NEW_ACCELERATORS, Devices, devices_asked
+from codemods.rules.trainer.device_plan import COUNTS_OTHERS, Rewrite, is_whole, plan_rewrite, planned_of
+from codemods.rules.trainer.gpus import CPU, Devices, devices_asked
 
 if TYPE_CHECKING:
     import libcst as cst
 
 MESSAGE = "`gpus=` of Trainer was removed in Lightning 2.0"
-COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
-IDLE = {"num_processes": (None, 1), "tpu_cores": (None,), "num_tpu_cores": (None,), "ipus": (None,), "hpus": (None,)}
 NONE_GIVEN = "accelerator=None, which let it decide, is an error in 2.x"
 KEYS = 'write "accelerator" and "devices" keys for it'
-FEW = 6
-"""So many arguments by position never reached the hardware, in any release: `logger` and the like come first."""
-
-
-@dataclass(frozen=True)
-class Rewrite:
-    """What becomes of a call: keywords that take the place of `gpus=` (their text, None for its value), and
-    keywords that get another value where they stand. `doubt` says why it is not safe, `along` is a keyword that goes
-    with it."""
-
-    instead: tuple[tuple[str, str | None], ...]
-    values: tuple[tuple[str, str], ...] = ()
-    doubt: str = ""
-    along: str = ""
 
 
 def check(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -115,20 +90,19 @@ def _is_taken(file: PythonFile, facts: Facts, call: CallNode) -> bool:
 
 def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.keyword) -> Match:
     arguments = keywords(call.node)
-    if len(call.node.args) > FEW or any(isinstance(item, ast.Starred) for item in call.node.args):
+    if not is_whole(call):
         why = "the call also takes arguments by position or `*`, which may hold `accelerator` or `devices`"
         return _manual(file, given, why, 'if they do not, write accelerator="gpu", devices=... for gpus=')
     asked = devices_asked(facts, file, call, given.value)
     if asked is None:
         return _unreadable(file, given, arguments)
-    accelerator = arguments.get("accelerator")
-    named_by = held(facts, file, call, accelerator) or set_outside(facts, file, call, accelerator)
-    planned = plan_rewrite(file, facts, asked, given.value, arguments, named_by)
+    planned = planned_of(file, facts, call, asked)
     if isinstance(planned, tuple):
         return _manual(file, given, *planned, row=asked.row)
     if not planned.instead and is_commented(file, call.node, given):
         return _manual(file, given, "it has no effect any more, but there is a comment next to it", "delete it by hand")
     level, reason = asked.level, _reason(asked, arguments, planned)
+    accelerator = arguments.get("accelerator")
     if accelerator is not None and literal(accelerator) == (True, None) and planned.values:
         reason = f"{reason}; {NONE_GIVEN}"
     if planned.doubt:
@@ -139,101 +113,9 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
     return Match(file.span(given), MESSAGE, level, reason, asked.row, (edit,))
 
 
-def plan_rewrite(
-    file: PythonFile,
-    facts: Facts,
-    asked: Devices,
-    value: ast.expr,
-    arguments: Mapping[str, ast.expr],
-    named_by: StrategyName | None = None,
-) -> Rewrite | tuple[str, str]:
-    """The rewrite, or why there is none and what to do, given the call's other keywords, and the strategy that the
-    variable given as `accelerator=` names."""
-    others = [name for name in COUNTS_OTHERS if name in arguments and not _is_idle(name, arguments[name])]
-    given = arguments.get("accelerator")
-    known, accelerator = literal(given) if given else (True, None)
-    if literal(value) == (True, None) and (others or (given and accelerator is not None) or not known):
-        return Rewrite(())
-    if (tpus := tpus_beside(arguments)) and (both := either(file, asked, arguments, tpus)):
-        return Rewrite(both, doubt=f"`{tpus}=` is given too: {BOTH}", along=tpus)
-    if others:
-        return f"`{others[0]}=` is given too, and which of the two counts differs by version", "keep one of the two"
-    if "devices" in arguments:
-        return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep one of the two"
-    if given is not None and (named_by or is_strategy(given)):
-        strategy = named_by or _succeeded(file, facts, given) or named(file, facts, given)
-        return _with_strategy(file, asked, given, arguments, strategy)
-    text = file.source_of(value)
-    if given is not None and _chooses_hardware(given) and asked.accelerator == f'"gpu" if {text} else "cpu"':
-        return Rewrite((("devices", f'{text} or "auto"'),))
-    if not known or not (accelerator is None or isinstance(accelerator, str)):
-        return (
-            "fixer cannot tell the value of `accelerator=`",
-            "write the hardware as accelerator=, and the number as devices=",
-        )
-    if accelerator is None:
-        return _without_accelerator(asked, given is not None)
-    if asked.accelerator == "gpu" and accelerator in GPU_NAMES:
-        return Rewrite((("devices", asked.devices),))
-    if accelerator in GPU_NAMES and asked.accelerator == f'"gpu" if {text} else "cpu"':
-        # 1.6 to 1.9 took all devices of a named accelerator where `gpus` was None or 0, as "auto" does.
-        return Rewrite((("devices", f'{text} or "auto"'),))
-    if asked is CPU and accelerator == "cpu":
-        return Rewrite(())
-    if accelerator in NEW_ACCELERATORS:
-        return (
-            f'it contradicts accelerator="{accelerator}", or may',
-            "keep one kind of hardware, and give its number as devices=",
-        )
-    return f'no release had accelerator="{accelerator}"', "say what hardware to use"
-
-
-def _chooses_hardware(node: ast.expr) -> bool:
-    """Whether an expression chooses between names of hardware: `"cpu" if n == 0 else "gpu"`."""
-    arms = (node.body, node.orelse) if isinstance(node, ast.IfExp) else ()
-    return bool(arms) and all(literal(arm)[1] in NEW_ACCELERATORS or _chooses_hardware(arm) for arm in arms)
-
-
-def _is_idle(name: str, node: ast.expr) -> bool:
-    """Whether an argument that counts other devices asks for none."""
-    known, value = literal(node)
-    return known and value in IDLE[name] and type(value) is not bool
-
-
-def _with_strategy(
-    file: PythonFile, asked: Devices, given: ast.expr, arguments: Mapping[str, ast.expr], strategy: StrategyName
-) -> Rewrite | tuple[str, str]:
-    """`accelerator="ddp"` said how the devices work together, which is strategy= since 1.5."""
-    old = file.source_of(given)
-    other = next((name for name in ("strategy", "distributed_backend") if name in arguments), None)
-    if other:
-        return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
-    if literal(given)[1] == "dp" and asked.accelerator == "gpu" and not asked.several:
-        return Rewrite((("devices", asked.devices),), (("accelerator", _accelerator(asked)),))
-    if strategy.text is None or "ddp_cpu" in old:
-        why = strategy.why or 'it means processes on the CPU: accelerator="cpu", strategy="ddp_spawn"'
-        return f"accelerator={old} named a strategy", why
-    replaced_by = (("accelerator", _accelerator(asked)),)
-    devices = (("devices", asked.devices),) if asked.devices != "" else ()
-    return Rewrite((*devices, ("strategy", strategy.text)), replaced_by, strategy.why)
-
-
-def _succeeded(file: PythonFile, facts: Facts, given: ast.expr) -> StrategyName | None:
-    new = succeeded(file, facts, given)
-    return replace(new, why=f"accelerator={file.source_of(given)} named it: {new.why}") if new else None
-
-
-def _accelerator(asked: Devices) -> str:
-    return f'"{asked.accelerator}"' if asked.accelerator in ("cpu", "gpu") else asked.accelerator
-
-
-def _without_accelerator(asked: Devices, spelled: bool) -> Rewrite:
-    accelerator = ("accelerator", _accelerator(asked))
-    devices = (("devices", asked.devices),) if asked.devices != "" else ()
-    return Rewrite(devices, (accelerator,)) if spelled else Rewrite((accelerator, *devices))
-
-
 def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite) -> str:
+    if planned.why and not planned.instead:
+        return planned.why
     if asked is CPU:
         if not planned.instead and not planned.values:
             return "it was the default and changed nothing"
@@ -249,7 +131,7 @@ def _reason(asked: Devices, arguments: Mapping[str, ast.expr], planned: Rewrite)
             reason += "; it no longer looks for unused parameters by itself"
     elif asked.several and not {"strategy", "distributed_backend", "plugins"} & set(arguments):
         reason += '; several devices start by "ddp" since 2.0 (1.x: strategy="ddp_spawn")'
-    return f"{asked.why}; {reason}" if asked.why else reason
+    return "; ".join(filter(None, (asked.why, reason, planned.why)))
 
 
 def _unreadable(file: PythonFile, given: ast.keyword, arguments: Mapping[str, ast.expr]) -> Match:
@@ -310,7 +192,7 @@ def _exchanged(
         if asked is None or entry.value is None or (others and (len(mine) > 1 or len(others) > len(set(others)))):
             return []
         planned = plan_rewrite(file, facts, asked, entry.value, {**arguments, "gpus": entry.value})
-        if isinstance(planned, tuple) or planned.doubt:
+        if isinstance(planned, tuple) or planned.doubt or planned.along:
             return []
         new = planned.instead
         if asked is CPU and len(mine) > 1:
@@ -398,7 +280,9 @@ RULE = Rule(
         '`accelerator="cpu"`. Strings with a comma were ids (M016, pull request 6388); a string without one was an id '
         "before 1.4 and a count after, and is left to you. A value that is known only when the program runs "
         'becomes `accelerator="gpu" if value else "cpu", devices=value or 1`: safely where it is certainly a number, '
-        "as an option with `type=int` is, and unsafely where it may be text."
+        "as an option with `type=int` is, and unsafely where it may be text. Beside GPUs `num_processes=` counted "
+        "nothing up to 1.5, and 1.6 to 1.9 took it alone (run on 1.4.9 to 1.9.5): it goes safely where the project's "
+        "Lightning is one before 1.6."
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later",
@@ -441,6 +325,11 @@ RULE = Rule(
         Example(
             f"{_IMPORT}trainer = pl.Trainer(gpus=find_gpus())\n",
             f"{_IMPORT}trainer = pl.Trainer(gpus=find_gpus())\n",
+        ),
+        Example(
+            f"{_IMPORT}trainer = pl.Trainer(gpus=2, num_processes=2, max_epochs=3)\n",
+            f'{_IMPORT}trainer = pl.Trainer(accelerator="gpu", devices=2, max_epochs=3)\n',
+            pins=("pytorch-lightning==1.4.9",),
         ),
         Example(
             "from cluster import Trainer\n\ntrainer = Trainer(gpus=1)\n",

@@ -31,9 +31,10 @@ from codemods.rewrite.dictionaries import (
 )
 from codemods.rewrite.keywords import is_commented, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
-from codemods.rules.trainer import picked_devices
-from codemods.rules.trainer.beside_tpus import TPUS, is_taken_along
+from codemods.rules.trainer import beside_processes, picked_devices
+from codemods.rules.trainer.beside_tpus import TPUS
 from codemods.rules.trainer.counted import ArgumentReplacement
+from codemods.rules.trainer.device_plan import taken_along
 from codemods.rules.trainer.ends import end_of, unset
 from codemods.rules.trainer.plugins import CLASSES, check_plugins, is_named
 
@@ -82,7 +83,7 @@ def _match(
             None, "manual", "it is inside a version check; if this code never runs on 2.x, leave it"
         )
     given = keywords(call.node)
-    if name in TPUS and is_taken_along(file, facts, call):
+    if name in (*TPUS, beside_processes.NAME) and guard == "none" and taken_along(file, facts, call) == name:
         return
     taken = next((word for word, _ in end.new or () if word in given and word != name), None)
     gone: tuple[str, ...] = ()
@@ -226,9 +227,13 @@ def _ends(
 
 
 def _none_beside(item: ast.keyword, given: Mapping[str, ast.expr]) -> set[str]:
-    """`gpus`, where it is None and asked for nothing; an accelerator that is None beside it is LIT101's."""
-    open_too = item.arg == "accelerator" and literal(item.value) == (True, None)
-    return {"gpus"} if "gpus" in given and literal(given["gpus"]) == (True, None) and not open_too else set()
+    """`gpus`, where it asked for nothing; an accelerator that is None beside it is LIT101's."""
+    if "gpus" not in given or (item.arg == "accelerator" and literal(item.value) == (True, None)):
+        return set()
+    known, value = literal(given["gpus"])
+    processes = beside_processes.is_given(given) and "devices" not in given
+    on_cpu = processes and ((known and value == 0 and not TPUS & given.keys()) or beside_processes.means_cpu(given))
+    return {"gpus"} if on_cpu or (known and value is None) else set()
 
 
 def _words(end: ArgumentReplacement | None) -> frozenset[str]:

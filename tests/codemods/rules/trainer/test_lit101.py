@@ -146,7 +146,7 @@ def test_rewritten(before: str, after: str) -> None:
         "Trainer(gpus=2, accelerator=kind)",
         "Trainer(gpus=2, devices=1)",
         "Trainer(gpus=0, devices=2)",
-        "Trainer(gpus=2, num_processes=2)",
+        "Trainer(gpus=2, num_processes=2, devices=2)",
         "Trainer(gpus=find())",
         "Trainer(gpus=list(range(find())))",
         "Trainer(gpus=list(range(1, n)))",
