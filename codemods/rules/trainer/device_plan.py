@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from codemods.code.calls import keywords
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.facts import Facts, literal
-from codemods.lightning.strategies import StrategyName, held, is_strategy, named, set_outside, succeeded
+from codemods.lightning.options import default_of
+from codemods.lightning.strategies import GONE, StrategyName, held, is_strategy, named, set_outside, succeeded
 from codemods.rules.trainer.beside_processes import EARLIER, NAME, ON_CPU, means_cpu, with_processes
 from codemods.rules.trainer.beside_tpus import BOTH, either, tpus_beside
 from codemods.rules.trainer.gpus import CPU, GPU_NAMES, NEW_ACCELERATORS, Devices, devices_asked
+from codemods.rules.trainer.mixed_accelerators import Divided, divided, speaks_of_cpu
 
 COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
 
@@ -37,9 +39,7 @@ FEW = 6
 def planned_of(file: PythonFile, facts: Facts, call: CallNode, asked: Devices) -> Rewrite | tuple[str, str]:
     """The rewrite of a call with `gpus=` that asks for those devices, or why there is none and what to do."""
     arguments = keywords(call.node)
-    accelerator = arguments.get("accelerator")
-    named_by = held(facts, file, call, accelerator) or set_outside(facts, file, call, accelerator)
-    return plan_rewrite(file, facts, asked, arguments["gpus"], arguments, named_by)
+    return plan_rewrite(file, facts, asked, arguments["gpus"], arguments, call)
 
 
 def is_whole(call: CallNode) -> bool:
@@ -61,10 +61,10 @@ def plan_rewrite(
     asked: Devices,
     value: ast.expr,
     arguments: Mapping[str, ast.expr],
-    named_by: StrategyName | None = None,
+    call: CallNode | None = None,
 ) -> Rewrite | tuple[str, str]:
-    """The rewrite, or why there is none and what to do, given the call's other keywords, and the strategy that the
-    variable given as `accelerator=` names."""
+    """The rewrite, or why there is none and what to do, given the call's other keywords, and the call if they are its
+    own."""
     others = [name for name in COUNTS_OTHERS if name in arguments and not _is_idle(asked, name, arguments[name])]
     given = arguments.get("accelerator")
     none_named = given is None or literal(given) == (True, None)
@@ -73,10 +73,10 @@ def plan_rewrite(
     if (tpus := tpus_beside(arguments)) and (both := either(file, asked, arguments, tpus)):
         return Rewrite(both, doubt=f"`{tpus}=` is given too: {BOTH}", along=tpus)
     if others == [NAME] and "devices" not in arguments:
-        return _beside_processes(file, facts, asked, value, arguments, named_by)
+        return _beside_processes(file, facts, asked, value, arguments, call)
     if others:
         return f"`{others[0]}=` is given too, and which of the two counts differs by version", "keep one of the two"
-    return _plan(file, facts, asked, value, arguments, named_by)
+    return _plan(file, facts, asked, value, arguments, call)
 
 
 def _beside_processes(
@@ -85,7 +85,7 @@ def _beside_processes(
     asked: Devices,
     value: ast.expr,
     arguments: Mapping[str, ast.expr],
-    named_by: StrategyName | None,
+    call: CallNode | None,
 ) -> Rewrite | tuple[str, str]:
     """The same where a number of processes is given too."""
     if asked is CPU or means_cpu(arguments):
@@ -94,7 +94,7 @@ def _beside_processes(
     if isinstance(beside, str):
         return beside, "keep one of the two"
     counted, doubt = beside
-    planned = _plan(file, facts, counted, value, arguments, named_by)
+    planned = _plan(file, facts, counted, value, arguments, call)
     if isinstance(planned, tuple) or (literal(arguments[NAME]) == (True, 1) and not doubt):
         return planned
     doubt = "; ".join(filter(None, (planned.doubt, doubt)))
@@ -107,19 +107,25 @@ def _plan(
     asked: Devices,
     value: ast.expr,
     arguments: Mapping[str, ast.expr],
-    named_by: StrategyName | None,
+    call: CallNode | None,
 ) -> Rewrite | tuple[str, str]:
     """The same where nothing else counts devices of another kind."""
     given = arguments.get("accelerator")
     known, accelerator = literal(given) if given else (True, None)
     if "devices" in arguments:
         return "`devices=` is given too; 1.x let `gpus=` win where it was set", "keep one of the two"
-    if given is not None and (named_by or is_strategy(given)):
+    named_by = (held(facts, file, call, given) or set_outside(facts, file, call, given)) if call else None
+    if given is not None and (named_by or (is_strategy(given) and not speaks_of_cpu(given))):
         strategy = named_by or _succeeded(file, facts, given) or named(file, facts, given)
         return _with_strategy(file, asked, given, arguments, strategy)
     text = file.source_of(value)
     if given is not None and _chooses_hardware(given) and asked.accelerator == f'"gpu" if {text} else "cpu"':
         return Rewrite((("devices", f'{text} or "auto"'),))
+    if given is not None and call and (parts := divided(file, facts, call, given, value, asked)):
+        return _of_parts(file, given, parts, arguments)
+    default = default_of(file, call, given)[1] if given is not None and call else None
+    if isinstance(default, str) and default in GONE:
+        return f'its option is "{default}" by default, which named a strategy', GONE[default][1]
     if not known or not (accelerator is None or isinstance(accelerator, str)):
         return (
             "fixer cannot tell the value of `accelerator=`",
@@ -140,6 +146,18 @@ def _plan(
             "keep one kind of hardware, and give its number as devices=",
         )
     return f'no release had accelerator="{accelerator}"', "say what hardware to use"
+
+
+def _of_parts(
+    file: PythonFile, given: ast.expr, parts: Divided, arguments: Mapping[str, ast.expr]
+) -> Rewrite | tuple[str, str]:
+    """What becomes of an accelerator that names hardware at times and a strategy at others."""
+    named_too = next((name for name in ("strategy", "distributed_backend") if name in arguments), None)
+    if named_too and parts.strategy:
+        return f"accelerator={file.source_of(given)} and {named_too}= both name a strategy", "keep one as strategy="
+    planned = _without_accelerator(parts.asked, spelled=True)
+    strategy = (("strategy", parts.strategy),) if parts.strategy else ()
+    return replace(planned, instead=(*planned.instead, *strategy), doubt=parts.doubt)
 
 
 def _chooses_hardware(node: ast.expr) -> bool:

@@ -227,22 +227,22 @@ def _read_offered(file: PythonFile, node: ast.IfExp, arms: list[Devices]) -> Dev
     """`None if x == "None" else x`: the CPU in one case, and in the other what a value asks for."""
     value, asked = (node.orelse, arms[1]) if arms[0] is CPU else (node.body, arms[0])
     text, test = file.source_of(value), file.source_of(node.test)
-    follows = _follows(text, _negated(node.test) if arms[0] is CPU else node.test)
-    if asked.accelerator != f'"gpu" if {text} else "cpu"' or not (follows or isinstance(node.test, FIRM)):
+    told = follows(text, negated(node.test) if arms[0] is CPU else node.test)
+    if asked.accelerator != f'"gpu" if {text} else "cpu"' or not (told or isinstance(node.test, FIRM)):
         return None
-    if follows == "test":
+    if told == "test":
         return asked
-    devices = text if follows == "value" else asked.devices
+    devices = text if told == "value" else asked.devices
     if arms[0] is CPU:
-        none = test if follows == "value" else f"{test} or not {text}"
+        none = test if told == "value" else f"{test} or not {text}"
         accelerator, devices = f'"cpu" if {none} else "gpu"', f"1 if {test} else {devices}"
     else:
-        some = test if follows == "value" else f"{test} and {text}"
+        some = test if told == "value" else f"{test} and {text}"
         accelerator, devices = f'"gpu" if {some} else "cpu"', f"{devices} if {test} else 1"
     return Devices(accelerator, devices, True, level=asked.level, why=asked.why)
 
 
-def _negated(test: ast.expr) -> ast.expr | None:
+def negated(test: ast.expr) -> ast.expr | None:
     """The condition that holds where a plain one does not."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
@@ -251,7 +251,7 @@ def _negated(test: ast.expr) -> ast.expr | None:
     return ast.Compare(test.left, [_OPPOSITE[type(test.ops[0])]()], test.comparators)
 
 
-def _follows(text: str, test: ast.expr | None) -> Literal["value", "test"] | None:
+def follows(text: str, test: ast.expr | None) -> Literal["value", "test"] | None:
     """What of a value and a condition on it follows where the other one holds: the truth of the value, or the
     condition."""
     if test is None:

@@ -332,6 +332,12 @@ RULE = Rule(
             pins=("pytorch-lightning==1.4.9",),
         ),
         Example(
+            f"{_IMPORT}def build(n: int):\n    return pl.Trainer(gpus=n, accelerator='cpu' if n == 0 else 'ddp')\n",
+            f"{_IMPORT}def build(n: int):\n"
+            "    return pl.Trainer(devices=n or 1, strategy='auto' if n == 0 else 'ddp', "
+            'accelerator="gpu" if n else "cpu")\n',
+        ),
+        Example(
             "from cluster import Trainer\n\ntrainer = Trainer(gpus=1)\n",
             "from cluster import Trainer\n\ntrainer = Trainer(gpus=1)\n",
         ),

@@ -42,7 +42,8 @@ def findings(text: str, **others: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("example", RULE.examples)
 def test_examples(example: Example) -> None:
-    result = run(example.before)
+    result = run_rules({"train.py": example.before}, RULE, pins=example.pins)
+    assert not result.bugs
     assert result.final().get("train.py", example.before.encode()).decode() == example.after
     assert not run(example.after).changes
 
@@ -296,7 +297,7 @@ def test_a_name_is_read_as_it_is_bound_there(around: str, kept: bool) -> None:
     [
         ("'cpu' if n == 0 else 'gpu'", 'n or "auto"'),
         ("'gpu' if on else ('mps' if n else 'cpu')", 'n or "auto"'),
-        ("'cpu' if n == 0 else 'ddp'", None),
+        ("'cpu' if n == 0 else 'dp'", None),
         ("'cpu' if n == 0 else on", None),
     ],
 )

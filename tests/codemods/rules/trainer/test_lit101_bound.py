@@ -43,7 +43,7 @@ def test_all_that_a_variable_may_be_names_a_strategy(bound: str, strategy: str) 
 @pytest.mark.parametrize(
     "bound",
     [
-        CHOSEN.replace("None", "'gpu'"),
+        CHOSEN.replace("None", "'tpu'"),
         CHOSEN.replace("None", "'horovod'"),
         CHOSEN.replace("None", "'ddp_cpu'"),
         CHOSEN.replace("None", "quick"),
