@@ -169,6 +169,8 @@ def set_outside(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr |
     if not known:
         known, value = default_elsewhere(facts, file, call, node)
     named_so = value is None or (isinstance(value, str) and value in STRATEGIES)
+    if value is not None and HARDWARE & (choices_of(file, name := getattr(node, "attr", "")) | _compared(file, name)):
+        return None
     if not known or not named_so or is_set(facts, getattr(node, "attr", "")):
         return None
     if value is not None:

@@ -14,7 +14,7 @@ from codemods.lightning.strategies import GONE, StrategyName, held, is_strategy,
 from codemods.rules.trainer.beside_processes import EARLIER, NAME, ON_CPU, means_cpu, with_processes
 from codemods.rules.trainer.beside_tpus import BOTH, either, tpus_beside
 from codemods.rules.trainer.gpus import CPU, GPU_NAMES, NEW_ACCELERATORS, Devices, devices_asked
-from codemods.rules.trainer.mixed_accelerators import Divided, divided, speaks_of_cpu
+from codemods.rules.trainer.mixed_accelerators import Divided, divided, hardware_told, speaks_of_cpu
 
 COUNTS_OTHERS = ("num_processes", "tpu_cores", "num_tpu_cores", "ipus", "hpus")
 
@@ -119,10 +119,14 @@ def _plan(
         strategy = named_by or _succeeded(file, facts, given) or named(file, facts, given)
         return _with_strategy(file, asked, given, arguments, strategy)
     text = file.source_of(value)
-    if given is not None and _chooses_hardware(given) and asked.accelerator == f'"gpu" if {text} else "cpu"':
+    by_value = asked.accelerator == f'"gpu" if {text} else "cpu"'
+    if given is not None and _chooses_hardware(given) and by_value:
         return Rewrite((("devices", f'{text} or "auto"'),))
     if given is not None and call and (parts := divided(file, facts, call, given, value, asked)):
         return _of_parts(file, given, parts, arguments)
+    told = hardware_told(facts, file, call, given) if given is not None and call and not known else None
+    if told is not None and (by_value or asked.accelerator == "gpu"):
+        return Rewrite((("devices", f'{text} or "auto"' if by_value else asked.devices),), doubt=told)
     default = default_of(file, call, given)[1] if given is not None and call else None
     if isinstance(default, str) and default in GONE:
         return f'its option is "{default}" by default, which named a strategy', GONE[default][1]
@@ -135,7 +139,7 @@ def _plan(
         return _without_accelerator(asked, given is not None)
     if asked.accelerator == "gpu" and accelerator in GPU_NAMES:
         return Rewrite((("devices", asked.devices),))
-    if accelerator in GPU_NAMES and asked.accelerator == f'"gpu" if {text} else "cpu"':
+    if accelerator in GPU_NAMES and by_value:
         # 1.6 to 1.9 took all devices of a named accelerator where `gpus` was None or 0, as "auto" does.
         return Rewrite((("devices", f'{text} or "auto"'),))
     if asked is CPU and accelerator == "cpu":
@@ -178,7 +182,7 @@ def _with_strategy(
 ) -> Rewrite | tuple[str, str]:
     """`accelerator="ddp"` said how the devices work together, which is strategy= since 1.5."""
     old = file.source_of(given)
-    other = next((name for name in ("strategy", "distributed_backend") if name in arguments), None)
+    other = next((name for name in ("strategy", "distributed_backend") if _names_more(name, given, arguments)), None)
     if other:
         return f"accelerator={old} and {other}= both name a strategy", "keep one of them as strategy="
     if literal(given)[1] == "dp" and asked.accelerator == "gpu" and not asked.several:
@@ -189,6 +193,13 @@ def _with_strategy(
     replaced_by = (("accelerator", _accelerator(asked)),)
     devices = (("devices", asked.devices),) if asked.devices != "" else ()
     return Rewrite((*devices, ("strategy", strategy.text)), replaced_by, strategy.why)
+
+
+def _names_more(name: str, given: ast.expr, arguments: Mapping[str, ast.expr]) -> bool:
+    """Whether another argument may name another strategy than accelerator= does, or has to go for it."""
+    if name == "strategy" or name not in arguments:
+        return name in arguments
+    return literal(arguments[name]) not in ((True, None), literal(given)) or not literal(given)[0]
 
 
 def _succeeded(file: PythonFile, facts: Facts, given: ast.expr) -> StrategyName | None:

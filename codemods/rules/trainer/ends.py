@@ -164,6 +164,8 @@ def _backend(
         return ArgumentReplacement((), "safe", "it had no effect")
     if value == "ddp_cpu":
         return _on_cpu(given)
+    if known and "gpus" in given and "accelerator" in given and literal(given["accelerator"]) == (True, value):
+        return ArgumentReplacement((), "safe", "accelerator= says the same")
     if is_named(node) and (level := _plugged_level(given.get("plugins"))):
         return ArgumentReplacement((), level, "the strategy that plugins= names was what counted")
     if _is_single(node, given):

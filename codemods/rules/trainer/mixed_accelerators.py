@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.configured_values import configured_values
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.given_anywhere import texts_given
 from codemods.lightning.kinds import is_repeatable, part_of_choice
 from codemods.lightning.strategies import STRATEGIES, bound_names, named
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open
@@ -48,16 +49,49 @@ def divided(
     if isinstance(node, ast.IfExp):
         kinds = frozenset(literal(arm)[1] if literal(arm)[0] else ... for arm in _arms(node))
         return _all_without(facts, asked, kinds, _choice(file, facts, node, kinds, gpus, asked))
-    values = _values(facts, file, call, node)
-    if not values & (BY_GPUS | {"cpu"}) or not values <= BY_GPUS | {"cpu", None} | STRATEGIES or len(values) == 1:
+    text, (values, doubt) = file.source_of(node), _told(facts, file, call, node)
+    kinds = values & (STRATEGIES if doubt else BY_GPUS | {"cpu"})
+    if not kinds or not values <= BY_GPUS | {"cpu", None} | STRATEGIES or (len(values) == 1 and not doubt):
         return None
-    text = file.source_of(node)
+    parts = _forced(file, facts, gpus, asked, _named(text, values), f'{text} == "cpu"' if "cpu" in values else "")
+    parts = _all_without(facts, asked, values, parts)
+    return replace(parts, doubt="; ".join(filter(None, (parts.doubt, doubt)))) if parts else None
+
+
+def hardware_told(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str | None:
+    """What it takes for granted that a part of a configuration, or an option, names the CPU, GPUs or any hardware; None
+    where it may name something else."""
+    values, doubt = _told(facts, file, call, node)
+    if isinstance(node, ast.Name) or not values or not values <= BY_GPUS | {"cpu"}:
+        return None
+    named = ", ".join(sorted(f'"{value}"' for value in values))
+    return doubt if doubt or values <= {"gpu", "cuda"} else f"`gpus=` may have counted otherwise beside one of {named}"
+
+
+def _told(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> tuple[frozenset[object], str]:
+    """All that an expression may be, and what that takes for granted."""
+    values = _values(facts, file, call, node)
+    if values or not isinstance(node, ast.Attribute | ast.Subscript) or not is_repeatable(node):
+        return values, ""
+    values = frozenset(texts_given(facts, _key(node)))
+    told = ", ".join(sorted("None" if value is None else f'"{value}"' for value in values))
+    return values, f"fixer assumes that {file.source_of(node)} is what the project gives that name: {told}"
+
+
+def _key(node: ast.Attribute | ast.Subscript) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else str(literal(node.slice)[1])
+
+
+def _named(text: str, values: frozenset[object]) -> str:
+    """The strategy that an expression names, with what it is where it names none."""
+    if not values & STRATEGIES:
+        return ""
     hardware = [value for value in ("cpu", *sorted(BY_GPUS)) if value in values]
+    if not hardware:
+        return f'{text} or "auto"' if None in values else text
     names = ", ".join(["None"] * (None in values) + [f'"{value}"' for value in hardware])
     test = f"{text} in ({names})" if "," in names else f"{text} == {names}"
-    strategy = f'"auto" if {test} else {text}' if values & STRATEGIES else ""
-    parts = _forced(file, facts, gpus, asked, strategy, f'{text} == "cpu"' if "cpu" in values else "")
-    return _all_without(facts, asked, values, parts)
+    return f'"auto" if {test} else {text}'
 
 
 def _all_without(facts: Facts, asked: Devices, kinds: frozenset[object], parts: Divided | None) -> Divided | None:

@@ -47,7 +47,7 @@ def test_an_option_that_is_ddp_by_default_is_taken_to_name_a_strategy() -> None:
     [
         "",
         ", type=str",
-        ', default="gpu"',
+        ', default="x"',
         ', default="dp"',
         ", default=None",
         ', default="ddp", required=True',
@@ -64,7 +64,11 @@ def test_an_option_that_may_name_anything_is_left(option: str) -> None:
 
 @pytest.mark.parametrize(
     "more",
-    ['    args.accelerator = "gpu"\n', "    args = change(args)\n"],
+    [
+        '    args.accelerator = "tpu"\n',
+        "    args.accelerator = change(args)\n",
+        "    setattr(args, 'accelerator', 1)\n",
+    ],
 )
 def test_an_option_that_code_sets_is_left(more: str) -> None:
     text = SCRIPT.format(', default="ddp"').replace("    trainer = ", f"{more}    trainer = ")
@@ -84,7 +88,7 @@ def test_no_strategy_is_any() -> None:
     assert 'strategy=cfg.accelerator or "auto"' in rewritten(files, rule("LIT101"))["a.py"]
 
 
-@pytest.mark.parametrize("value", ["gpu", "dp", "null", "[ddp]"])
+@pytest.mark.parametrize("value", ["tpu", "dp", "null", "[ddp]"])
 def test_a_configuration_that_says_something_else_is_left(value: str) -> None:
     files = {"a.py": HYDRA, "conf/base.yaml": f"accelerator: {value}\n"}
     assert rewritten(files, rule("LIT101"), unsafe=True) == files
@@ -129,8 +133,8 @@ def test_an_option_that_is_none_by_default_is_what_the_project_takes_it_for(
         (NONE, ("pytorch-lightning==1.4.0",)),
         (NONE, ("pytorch-lightning",)),
         (NONE.replace("    trainer", '    ddp = args.backend == "ddp"\n    trainer'), ()),
-        (NONE.replace("    trainer", '    if args.accelerator in ("ddp", "gpu"): pass\n    trainer'), ()),
-        (NONE.replace("type=str", 'choices=["ddp", "cpu"]'), OLD),
+        (NONE.replace("    trainer", '    if args.accelerator in ("ddp", "tpu"): pass\n    trainer'), ()),
+        (NONE.replace("type=str", 'choices=["ddp", "tpu"]'), OLD),
         (NONE.replace("type=str", "choices=NAMES"), ()),
         (NONE.replace("    trainer", '    args.accelerator = "cpu"\n    trainer'), OLD),
     ],
@@ -186,10 +190,10 @@ def test_an_option_of_another_file_is_taken_to_name_what_all_of_its_name_do_by_d
 @pytest.mark.parametrize(
     "other",
     [
-        DECLARED.replace('"ddp"', '"gpu"'),
-        DECLARED.replace(', default="ddp"', ""),
+        DECLARED.replace('"ddp"', '"tpu"'),
+        DECLARED.replace(', default="ddp"', ", default=BACKEND"),
         DECLARED.replace('default="ddp"', 'required=True, default="ddp"'),
-        "def change(config):\n    config.accelerator = 'gpu'\n",
+        "def change(config):\n    config.accelerator = 'tpu'\n",
     ],
 )
 def test_an_option_of_other_files_that_may_name_anything_is_left(other: str) -> None:

@@ -155,13 +155,14 @@ trainer = Trainer(gpus=cfg["gpus"], accelerator=cfg["accelerator"])
             'devices=cfg["gpus"] or 1, strategy="auto" if cfg[\'accelerator\'] == "gpu" else cfg[\'accelerator\'], '
             'accelerator="gpu" if cfg["gpus"] else "cpu"',
         ),
-        (("gpu", "tpu"), ""),
+        (("ddp", "tpu"), ""),
         (("gpu", "dp"), ""),
     ],
 )
 def test_kinds_that_configurations_give(values: tuple[str, str], wanted: str) -> None:
     files = {"train.py": CONFIGURED, **{f"{each}.yaml": f"accelerator: {each}\ngpus: 2\n" for each in values}}
     made = run_rules(files, *RULES, unsafe=True, pins=EARLY)
+    assert made.bugs == ()
     text = made.final().get("train.py", b"").decode()
     assert wanted.replace("'", '"') in text.replace("'", '"')
     assert bool(text) == bool(wanted)
