@@ -91,6 +91,8 @@ def _target(program: Program, node: ast.Call, scope: Scope) -> tuple[Any, str, i
     function = node.func
     metric = program.dotted(function, scope) or ""
     if metric.startswith(f"{installed.METRICS}."):
+        if not program.asks_for_tasks:
+            return None, "", 0
         thing = installed.find(metric)
         return (thing, metric, 0) if callable(thing) else (None, "", 0)
     if ast.unparse(function).rpartition(".")[2] == "partial" and node.args:

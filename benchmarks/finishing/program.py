@@ -54,8 +54,10 @@ class Instance:
 class Program:
     """The files of a project, asked together."""
 
-    def __init__(self, files: Sequence[File]) -> None:
+    def __init__(self, files: Sequence[File], asks_for_tasks: bool = True) -> None:
         self.files = files
+        self.asks_for_tasks = asks_for_tasks
+        """Whether its torchmetrics is one that asks metrics for their task, as the installed one does."""
         self.scopes: dict[ast.AST, Scope] = {}
         """The scope in which each node stands."""
         self.modules: dict[str, list[Scope]] = defaultdict(list)

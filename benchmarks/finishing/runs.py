@@ -12,13 +12,14 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from benchmarks.finishing import compare
 from benchmarks.finishing.files import Violation
 from benchmarks.finishing.oracle import violations
 from benchmarks.finishing.reasons import Reason, reasons
+from benchmarks.finishing.required import is_list
 from fixer.reports.json_report import each_place
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -67,7 +68,7 @@ def _rewrite(repository: Path, place: Path) -> None:
 
 
 def _judged(name: str, place: Path) -> Row:
-    before = violations(place / "before")
+    before = violations(place / "before", required_by=place / "safely")
     sides, given = [], Counter[Reason]()
     for side in SIDES:
         said = json.loads((place / f"{side}.json").read_text())
@@ -99,8 +100,12 @@ def _export(clone: Path, revision: str, to: Path) -> None:
     done = subprocess.run(["git", "-C", str(clone), "archive", revision], capture_output=True, check=True)
     to.mkdir(parents=True)
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-        members = [each for each in archive if each.isfile() and each.name.endswith(JUDGED)]
+        members = [each for each in archive if each.isfile() and _is_looked_at(each.name)]
         archive.extractall(to, members, filter="data")
+
+
+def _is_looked_at(name: str) -> bool:
+    return name.endswith(JUDGED) or is_list(PurePosixPath(name))
 
 
 def _git(place: Path, *arguments: str) -> None:
