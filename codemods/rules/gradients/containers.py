@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, results, self_name, uses
-from codemods.rules.gradients.names import TRAINED
+from codemods.lightning.layers import TRAINED
 
 NESTED = (ast.Tuple, ast.List, ast.Dict, ast.ListComp, ast.DictComp)
 Container = ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.DictComp

@@ -11,10 +11,11 @@ from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.class_family import family, speaks
 from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.layers import TRAINED
 from codemods.rule import Example, Match, Rule
 from codemods.rules.gradients.classes import NN, is_module
 from codemods.rules.gradients.containers import written
-from codemods.rules.gradients.names import KEPT_OUT, NO_GRAD, TRAINED, attributes_of
+from codemods.rules.gradients.names import KEPT_OUT, NO_GRAD, attributes_of
 from codemods.rules.gradients.optimized import given
 
 CODE = "GRD004"

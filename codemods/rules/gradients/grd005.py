@@ -11,10 +11,11 @@ from codemods.code.nodes import parents_of, walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, self_name
 from codemods.lightning.facts import Facts
+from codemods.lightning.layers import TRAINED
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.gradients.classes import is_module
 from codemods.rules.gradients.containers import ModuleContainer, candidates, containers, put_under, written
-from codemods.rules.gradients.names import KEPT_OUT, PARAMETERLESS, TRAINED
+from codemods.rules.gradients.names import KEPT_OUT, PARAMETERLESS
 from codemods.rules.gradients.reserved_keys import TAKEN
 
 CODE = "GRD005"

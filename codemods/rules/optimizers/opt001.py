@@ -10,6 +10,7 @@ from codemods.code.source import CallNode, ClassNode, PythonFile, TextFile
 from codemods.code.syntax import Function, parameters
 from codemods.lightning.class_family import definitions
 from codemods.lightning.facts import Facts, is_trainer_call
+from codemods.rewrite.ddp import DDP
 from codemods.rewrite.manual import batch_outputs, project_obstacles
 from codemods.rewrite.manual.fit_sites import WORDS, read_fits
 from codemods.rewrite.manual.hooks import shed_of
@@ -22,7 +23,7 @@ from codemods.rewrite.manual.transfer_edits import hand_over, without
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.optimizers.apart import sets_flag
 from codemods.rules.optimizers.module import IMPORTS, INDEX, STEP, WATCHED, candidates, names_of, read_class
-from codemods.rules.optimizers.parallel import DDP, configured_matches, strategy_matches
+from codemods.rules.optimizers.parallel import configured_matches, strategy_matches
 from codemods.rules.optimizers.plan import UNHEARD, OptimizerFileSummary, OptimizerVerdict, clears, verdicts, window_of
 
 if TYPE_CHECKING:

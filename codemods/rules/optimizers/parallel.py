@@ -16,18 +16,18 @@ from codemods.lightning.configurations.evidence import is_trainer
 from codemods.lightning.configurations.mappings import Malformed
 from codemods.lightning.configurations.owners import owned
 from codemods.lightning.facts import MODULE, Facts, is_trainer_call, literal
+from codemods.rewrite.ddp import DDP, looking, with_argument
 from codemods.rewrite.manual.argument_transfer import may_be
 from codemods.rewrite.manual.fit_sites import read_fits
 from codemods.rewrite.manual.settings import SECTION
 from codemods.rewrite.manual.trainers import trainers_of
 from codemods.rewrite.splice import valued
-from codemods.rule import Match, NodeEdit, touches
+from codemods.rule import Match, NodeEdit
 from codemods.rules.optimizers.plan import OptimizerVerdict
 
 if TYPE_CHECKING:
-    import libcst as cst
+    pass
 
-DDP = {"ddp": "ddp_find_unused_parameters_true", "ddp_spawn": "ddp_spawn_find_unused_parameters_true"}
 LOOKS = DDP["ddp"]
 SIMPLE = ("gpu", "cuda", "cpu", "auto", None)
 COUNTED = ("devices", "gpus", "num_processes", "num_nodes")
@@ -130,11 +130,11 @@ def _judge(file: PythonFile, verdict: OptimizerVerdict, call: ast.Call) -> Itera
         known = [value for value in spoken if value in DDP]
         if known:
             message = f'strategy="{known[0]}" no longer looks for unused parameters since Lightning 2.0'
-            edits = (NodeEdit(bound or strategy, _looking),)
+            edits = (NodeEdit(bound or strategy, looking),)
             yield Match(file.span(strategy), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
         elif built:
             message = "DDPStrategy no longer looks for unused parameters since Lightning 2.0"
-            edits = (NodeEdit(built[0], partial(_given, name="find_unused_parameters", value="True")),)
+            edits = (NodeEdit(built[0], partial(with_argument, name="find_unused_parameters", value="True")),)
             yield Match(file.span(strategy), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
         elif any(isinstance(part, ast.Name | ast.Attribute | ast.Subscript) for part in parts):
             message = "this strategy may be one that does not look for parameters that a step leaves unused"
@@ -144,7 +144,7 @@ def _judge(file: PythonFile, verdict: OptimizerVerdict, call: ast.Call) -> Itera
     kind = literal(given["accelerator"].value) if "accelerator" in given else (True, None)
     if several and None not in given and kind[0] and kind[1] in SIMPLE:
         message = "DDP on several devices no longer looks for unused parameters since Lightning 2.0"
-        edits = (NodeEdit(call, partial(_given, name="strategy", value=f'"{LOOKS}"')),)
+        edits = (NodeEdit(call, partial(with_argument, name="strategy", value=f'"{LOOKS}"')),)
         yield Match(file.span(several[0]), message, verdict.level, why, ROW, edits=edits, unit=verdict.unit)
 
 
@@ -188,34 +188,3 @@ def _several(node: ast.expr) -> bool:
     if not known:
         return False
     return (type(value) is int and value > 1) or (isinstance(value, list | tuple) and len(value) > 1)
-
-
-def _looking(node: cst.Arg | cst.Assign) -> cst.Arg | cst.Assign:
-    return node.with_changes(value=_replaced(node.value))
-
-
-def _replaced(node: cst.BaseExpression) -> cst.BaseExpression:
-    import libcst as cst
-
-    if isinstance(node, cst.IfExp):
-        return node.with_changes(body=_replaced(node.body), orelse=_replaced(node.orelse))
-    if isinstance(node, cst.BooleanOperation):
-        return node.with_changes(left=_replaced(node.left), right=_replaced(node.right))
-    value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
-    return cst.SimpleString(f'"{DDP[value]}"') if isinstance(value, str) and value in DDP else node
-
-
-@touches("arguments")
-def _given(node: cst.Call, *, name: str, value: str) -> cst.Call:
-    """The call with another argument behind its last one, laid out as that is."""
-    import libcst as cst
-
-    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    added = cst.Arg(cst.parse_expression(value), keyword=cst.Name(name), equal=plain)
-    if not node.args:
-        return node.with_changes(args=[added])
-    last = node.args[-1]
-    between = node.args[0].comma if len(node.args) > 1 else cst.MaybeSentinel.DEFAULT
-    before = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
-    added = added.with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
-    return node.with_changes(args=[*node.args[:-1], before, added])
