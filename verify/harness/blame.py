@@ -30,9 +30,9 @@ def blamed(error: BaseException, spec: Mapping[str, Any]) -> str | None:
 
 def chain(error: BaseException) -> Iterator[BaseException]:
     """An exception, and those that it was raised from."""
-    seen: list[BaseException] = []
-    while error not in seen:
-        seen.append(error)
+    seen: set[int] = set()  # by identity: errors of pynvml cannot be compared with others
+    while id(error) not in seen:
+        seen.add(id(error))
         yield error
         following = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         if following is None:

@@ -138,6 +138,24 @@ def test_what_is_done_to_a_stand_in_is_told_from_what_is_done_by_the_project() -
     assert _blamed(lambda: strategy.ranks) is None
 
 
+def test_errors_that_cannot_be_compared_are_told_apart() -> None:
+    """As those of pynvml, whose `__eq__` reads what no other error has."""
+
+    class Coded(Exception):
+        def __eq__(self, other: object) -> bool:
+            return bool(self.value == other.value)  # type: ignore[attr-defined]
+
+        __hash__ = Exception.__hash__
+
+    def fails() -> None:
+        try:
+            raise OSError("libnvidia-ml.so.1")
+        except OSError as error:
+            raise Coded from error
+
+    assert _blamed(fails) is None
+
+
 def _blamed(fails: object, **spec: object) -> str | None:
     with pytest.raises(Exception) as caught:
         fails()  # type: ignore[operator]
