@@ -6,8 +6,6 @@ batches that its training step takes; `replay` trains what was found, so that tw
 
 from __future__ import annotations
 
-import functools
-import importlib
 import inspect
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +19,6 @@ from .alone_arguments import ArgumentHints
 from .alone_climb import Climb
 from .alone_data import Offers
 from .alone_memory import settle
-from .alone_stubs import Stubs
 from .alone_tries import (
     BATCHES,
     EVALUATIONS,
@@ -36,7 +33,6 @@ from .alone_tries import (
 )
 from .alone_weights import blank
 
-MISSING = 12
 _NO_TIME = "there was no time to try it"
 
 
@@ -48,24 +44,10 @@ def load(bench: TryBench, names: list[str]) -> ModuleType:
     told: Exception | None = None
     for name in names:
         try:
-            return imported(bench, name)
+            return bench.imported(name)
         except Exception as error:
             told = error if told is None or "relative import" in str(told) else told
     raise told or ImportError(f"{names[0]} cannot be imported")
-
-
-def imported(bench: TryBench, name: str) -> ModuleType:
-    """A module, with something in place of packages that are missing."""
-    for _ in range(MISSING - 1):
-        try:
-            Stubs.loading = True
-            return importlib.import_module(name)
-        except ImportError as error:
-            if not bench.stubs.stands_in(error, bench.root):
-                raise
-        finally:
-            Stubs.loading = False
-    return importlib.import_module(name)
 
 
 def modules_of(module: ModuleType) -> Iterator[type]:
@@ -92,7 +74,6 @@ def search(bench: TryBench, spec: dict[str, Any], record: Callable[..., None]) -
     """Find a recipe for each class of each file, and record it, or why there is none."""
     end = time.monotonic() + spec["budget"]
     bench.memory = spec["memory"]
-    alone_values.importing(functools.partial(imported, bench))
     for number, file in enumerate(spec["modules"]):
         if time.monotonic() > end:
             if file["steps"]:
@@ -174,7 +155,6 @@ def _evaluated(bench: TryBench, cls: type, state: TryState, trainer: dict[str, A
 
 def replay(bench: TryBench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
-    alone_values.importing(functools.partial(imported, bench))
     module = getattr(load(bench, recipe["names"]), recipe["cls"])
     state, trainer = TryState.of(recipe), dict(recipe["trainer"])
     for name in recipe["left"]:
@@ -182,7 +162,7 @@ def replay(bench: TryBench, recipe: dict[str, Any]) -> None:
     with blank(bench.absent if state.weights else None):
         built = constructed(bench, module, state.arguments)
         made = [batches.make(recipe["batch"], generator(bench.seed + number)) for number in range(BATCHES)]
-        fit(built, made, state, trainer)
+        fit(bench, built, made, state, trainer)
 
 
 def _try_evaluation(bench: TryBench, cls: type, state: TryState, name: str, trainer: dict[str, Any]) -> None:

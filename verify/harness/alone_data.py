@@ -29,7 +29,6 @@ from typing import Any
 
 from . import alone_argument_errors as argument_errors
 from . import alone_arguments as arguments
-from . import alone_values as values
 from .alone_arguments import ArgumentHints
 from .alone_batches import BATCH, Spec, leaf
 from .alone_files import MadeFiles, remove
@@ -132,7 +131,7 @@ class Offers:
 
     def _built(self, cls: type, given: Given) -> Any:
         self.bench.watch.seed()
-        built = cls(**{name: values.build(value) for name, value in given.items()})
+        built = cls(**{name: self.bench.builder.build(value) for name, value in given.items()})
         return _loaders(built) if has_loader(cls) else _of_dataset(built)
 
     def _asked(

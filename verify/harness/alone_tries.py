@@ -19,15 +19,16 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from . import alone_batches as batches
-from . import alone_values as values
 from .alone_memory import bounded, held, is_refused, tidy
 from .alone_shapes import Shape, beginnings
 from .alone_stubs import Stubs
+from .alone_values import Builder
 from .alone_weights import blank
 
 ONE_TRY_S = 25
 PATIENCE = 3
 LARGEST = 400_000_000
+MISSING = 12
 STEP_SCORE = 1_000_000
 BATCHES, EPOCHS = 8, 2
 """As many as a proof trains."""
@@ -103,6 +104,24 @@ class TryBench:
     stubs: Stubs = field(default_factory=Stubs)
     absent: list[str] = field(default_factory=list)
     memory: float = float("inf")
+
+    @property
+    def builder(self) -> Builder:
+        """What makes arguments of their descriptions."""
+        return Builder(self.imported)
+
+    def imported(self, name: str) -> ModuleType:
+        """A module, with something in place of packages that are missing."""
+        for _ in range(MISSING - 1):
+            try:
+                Stubs.loading = True
+                return importlib.import_module(name)
+            except ImportError as error:
+                if not self.stubs.stands_in(error, self.root):
+                    raise
+            finally:
+                Stubs.loading = False
+        return importlib.import_module(name)
 
 
 class NothingLearned(Exception):
@@ -182,7 +201,7 @@ def attempt(
             bench.watch.begin(seen)
             with warnings.catch_warnings(record=True) as warned:
                 warnings.simplefilter("always")
-                fit(module, [made], state, {**trainer, "limit_train_batches": 1, "max_epochs": 1})
+                fit(bench, module, [made], state, {**trainer, "limit_train_batches": 1, "max_epochs": 1})
             _check(seen)
             doubt = next((str(one.message) for one in warned if "Using a target size" in str(one.message)), None)
             if doubt and not state.validates:
@@ -201,7 +220,7 @@ def attempt(
 
 def constructed(bench: TryBench, cls: type, given: dict[str, Any]) -> Any:
     bench.watch.seed()
-    module = cls(**{name: values.built(name, value) for name, value in given.items()})
+    module = cls(**{name: bench.builder.built(name, value) for name, value in given.items()})
     with contextlib.suppress(ValueError):
         size = sum(parameter.numel() for parameter in module.parameters())
         if size > LARGEST:
@@ -317,13 +336,13 @@ class RepeatedBatches(list[Any]):
         return found
 
 
-def fit(module: Any, made: list[Any], state: TryState, trainer: dict[str, Any]) -> None:
+def fit(bench: TryBench, module: Any, made: list[Any], state: TryState, trainer: dict[str, Any]) -> None:
     """Train a module on some batches, with a loader that hands them out as they are."""
     from torch.utils.data import DataLoader
 
     for name in state.skipped:
         setattr(module, name, _nothing)
-    values.put_on(module, state.attributes)
+    bench.builder.put_on(module, state.attributes)
     handed = RepeatedBatches(made)
     loader: Any = DataLoader(handed, batch_size=None, shuffle=False)  # type: ignore[arg-type]
     evaluation: Any = DataLoader(handed, batch_size=None, shuffle=False) if state.validates else None  # type: ignore[arg-type]

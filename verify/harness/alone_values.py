@@ -11,7 +11,8 @@ import ast
 import functools
 import importlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .alone_batches import KeyedDict
@@ -32,38 +33,70 @@ def unbuilt(error: BaseException | None) -> str:
     return getattr(error, _UNBUILT, "")
 
 
-def built(name: str, value: Any) -> Any:
-    """An argument; what keeps it from being made says which it is."""
-    try:
-        return build(value)
-    except Exception as error:
-        setattr(error, _UNBUILT, name)
-        raise
+@dataclass(frozen=True)
+class Builder:
+    """Makes the objects that descriptions of arguments mean; what they name is taken from modules as `imported` brings
+    them."""
 
+    imported: Callable[[str], Any] = importlib.import_module
 
-def build(value: Any) -> Any:
-    """The object that a description of an argument means."""
-    if isinstance(value, list):
-        return [build(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    kind = value.get("@")
-    if kind == "config":
-        return KeyedDict({name: build(item) for name, item in value["values"].items()})
-    if kind == "tuple":
-        return tuple(build(item) for item in value["items"])
-    if kind == "layer":
-        return _layer(value.get("keys", ()), value.get("methods", ()))
-    if kind == "function":
-        return _FUNCTIONS[value["does"]]
-    if kind == "named":
-        return _named(value["name"])
-    if kind == "call":
-        called = build(value["of"]) if "of" in value else _named(value["name"])
-        plain = [build(item) for item in value.get("args", ())]
-        given = {name: build(item) for name, item in value["kwargs"].items()}
-        return functools.partial(called, *plain, **given) if value.get("partial") else called(*plain, **given)
-    return KeyedDict({name: build(item) for name, item in value.items()})
+    def built(self, name: str, value: Any) -> Any:
+        """An argument; what keeps it from being made says which it is."""
+        try:
+            return self.build(value)
+        except Exception as error:
+            setattr(error, _UNBUILT, name)
+            raise
+
+    def build(self, value: Any) -> Any:
+        """The object that a description of an argument means."""
+        if isinstance(value, list):
+            return [self.build(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        kind = value.get("@")
+        if kind == "config":
+            return KeyedDict(self._each(value["values"]))
+        if kind == "tuple":
+            return tuple(self.build(item) for item in value["items"])
+        if kind == "layer":
+            return _layer(value.get("keys", ()), value.get("methods", ()))
+        if kind == "function":
+            return _FUNCTIONS[value["does"]]
+        if kind == "named":
+            return self._named(value["name"])
+        if kind == "call":
+            called = self.build(value["of"]) if "of" in value else self._named(value["name"])
+            plain, given = [self.build(item) for item in value.get("args", ())], self._each(value["kwargs"])
+            return functools.partial(called, *plain, **given) if value.get("partial") else called(*plain, **given)
+        return KeyedDict(self._each(value))
+
+    def put_on(self, module: Any, attributes: Arguments) -> None:
+        """Give a module what the project's script would have: attributes, and what a method of its own makes of some
+        arguments, where that is `called`."""
+        for name, value in attributes.items():
+            if is_called(value):
+                getattr(module, name)(**self._each(value["kwargs"]))
+            else:
+                setattr(module, name, self.build(value))
+
+    def _each(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self.build(item) for name, item in values.items()}
+
+    def _named(self, name: str) -> Any:
+        parts = name.split(".")
+        for count in range(len(parts) - 1, 0, -1):
+            module = ".".join(parts[:count])
+            try:
+                found = self.imported(module)
+            except ModuleNotFoundError as error:
+                if not f"{module}.".startswith(f"{error.name}."):
+                    raise
+                continue
+            for part in parts[count:]:
+                found = getattr(found, part)
+            return found
+        raise ImportError(name)
 
 
 def _layer(keys: Sequence[str] = (), methods: Sequence[str] = ()) -> Any:
@@ -133,30 +166,6 @@ def function(name: str) -> Any:
     return {"@": "function", "does": does}
 
 
-_IMPORTS: list[Callable[[str], Any]] = [importlib.import_module]
-
-
-def importing(by: Callable[[str], Any]) -> None:
-    """Import what descriptions name by a function from now on."""
-    _IMPORTS[:] = [by]
-
-
-def _named(name: str) -> Any:
-    parts = name.split(".")
-    for count in range(len(parts) - 1, 0, -1):
-        module = ".".join(parts[:count])
-        try:
-            found = _IMPORTS[0](module)
-        except ModuleNotFoundError as error:
-            if not f"{module}.".startswith(f"{error.name}."):
-                raise
-            continue
-        for part in parts[count:]:
-            found = getattr(found, part)
-        return found
-    raise ImportError(name)
-
-
 def found_in(chain: list[str], given: Arguments) -> tuple[str, ...]:
     """The longest argument path that a chain of names ends in: `self.hparams.lr` may be `hparams.lr`, or `lr`."""
     chain = [name for name in chain if name != "self"]
@@ -221,16 +230,6 @@ def put(given: Arguments, path: tuple[str, ...], value: Any) -> Arguments:
 
 
 _NOTHING = object()
-
-
-def put_on(module: Any, attributes: Arguments) -> None:
-    """Give a module what the project's script would have: attributes, and what a method of its own makes of some
-    arguments, where that is `called`."""
-    for name, value in attributes.items():
-        if is_called(value):
-            getattr(module, name)(**{key: build(item) for key, item in value["kwargs"].items()})
-        else:
-            setattr(module, name, build(value))
 
 
 def is_called(value: Any) -> bool:
