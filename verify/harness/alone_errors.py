@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from .alone_batches import BATCH, SIDE, TIME, KeyedDict, Place, Spec, at, leaves, named, natural, replaced
+from .alone_batches import BATCH, KeyedDict, Place, Spec, at, leaves, named, natural, replaced
 from .alone_changes import (
     Trouble,
     changed,
@@ -31,6 +31,7 @@ from .alone_changes import (
     swapped,
     typed,
 )
+from .alone_guesses import like_neighbours, menu, numbers
 
 UNTOLD, GUESSED = 10.0, 1_500_000.0
 """What no error asks for is tried after what one does; a guess after all that came nearly as far."""
@@ -43,9 +44,9 @@ def following(trouble: Trouble) -> Iterator[tuple[Spec, float]]:
         if match:
             yield from ((spec, 0) for spec in sane(answer(match, trouble)))
     yield from ((spec, UNTOLD) for spec in single(trouble))
-    yield from ((spec, UNTOLD) for spec in sane(_like_neighbours(trouble)))
-    yield from ((spec, UNTOLD) for spec in sane(_numbers(trouble)))
-    yield from ((spec, GUESSED) for spec in sane(_menu(trouble)))
+    yield from ((spec, UNTOLD) for spec in sane(like_neighbours(trouble)))
+    yield from ((spec, UNTOLD) for spec in sane(numbers(trouble)))
+    yield from ((spec, GUESSED) for spec in sane(menu(trouble)))
 
 
 def is_about_inputs(text: str) -> bool:
@@ -307,43 +308,6 @@ def _loss(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
         if is_tensor(given) and is_tensor(target):
             yield from fitting(given, target, frame.f_code.co_name in ("cross_entropy", "nll_loss"), trouble)
             return
-
-
-# -- what may be tried where an error says nothing
-
-
-def _like_neighbours(trouble: Trouble) -> Iterator[Spec]:
-    """A tensor of the batch gets the shape and type of another tensor in the same frame."""
-    known = {id(value): place for place, value in parts(trouble.made) if is_tensor(value)}
-    for frame, _ in trouble.own()[:2]:
-        held = [value for value in list(frame.f_locals.values()) if is_tensor(value) and hasattr(value, "grad_fn")]
-        for value in held:
-            place = known.get(id(value))
-            for other in held:
-                if place is not None and other is not value and id(other) not in known:
-                    dtype = str(other.dtype).removeprefix("torch.")
-                    yield changed(trouble, place, shape=list(other.shape), dtype=dtype)
-
-
-def _numbers(trouble: Trouble) -> Iterator[Spec]:
-    """Any two numbers of the text may be what is there and what should be."""
-    found = list(dict.fromkeys(int(text) for text in re.findall(r"\d+", str(trouble.error)[:300])))[:4]
-    for have in found:
-        for want in found:
-            if have > 1 and 0 < want < 5000:
-                yield from swapped(have, want, trouble)
-
-
-def _menu(trouble: Trouble) -> Iterator[Spec]:
-    """Shapes that are common."""
-    shapes = ([BATCH, 8], [BATCH, 1], [BATCH], [BATCH, TIME, 8], [BATCH, 3, SIDE, SIDE], [BATCH, 1, 28, 28],
-              [BATCH, 3, 224, 224], [BATCH, SIDE, SIDE], [BATCH, 16000], [BATCH, 1, 16000])  # fmt: skip
-    for place, part in trouble.suspects():
-        yield from (changed(trouble, place, shape=shape) for shape in shapes if shape != part["shape"])
-        if is_float(part):
-            yield changed(trouble, place, dtype="int64", high=2)
-        else:
-            yield changed(trouble, place, dtype="float32")
 
 
 _Answer = Callable[["re.Match[str]", Trouble], Iterator[Spec]]
