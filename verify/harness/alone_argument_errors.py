@@ -23,6 +23,8 @@ from .alone_values import MADE, Arguments, chained, configs, everywhere, found_i
 
 MENDED = 18
 """How many others are tried for what an argument is made of, before it is left."""
+TABLE = 8
+"""How many keys of a table are tried."""
 _OTHERS: dict[type, tuple[Any, ...]] = {
     bool: (True, False),
     int: (4, 8, 2, 16, 32, 64, 1, 3, [8, 8]),
@@ -259,12 +261,22 @@ def _choices(name: str, frame: FrameType) -> list[str]:
             if (chained(key) or [""])[-1] != name:
                 continue
             table: Any = node.value if isinstance(node, ast.Subscript) else node.comparators[0]
+            found |= dict.fromkeys(_keys(chained(table), frame))
             table = tables.get(table.id) if isinstance(table, ast.Name) else table
             inside = table.keys if isinstance(table, ast.Dict) else [node] if isinstance(node, ast.Compare) else []
             for constant in (part for each in inside if each for part in ast.walk(each)):
                 if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
                     found[constant.value] = None
     return list(found)
+
+
+def _keys(chain: list[str], frame: FrameType) -> list[str]:
+    """The texts by which a table is looked up that a frame knows under a chain of names, as one of another module."""
+    first, *rest = chain or [""]
+    held = frame.f_locals.get(first, frame.f_globals.get(first))
+    for name in rest:
+        held = getattr(held, "__dict__", {}).get(name)
+    return [key for key in held if isinstance(key, str)][:TABLE] if isinstance(held, dict) else []
 
 
 def _mentioned(line: ast.AST, given: Arguments, frame: FrameType) -> Iterator[tuple[str, ...]]:

@@ -15,6 +15,9 @@ class Wide(nn.Module):
         return self.layers(x)
 
 
+sizes_of_tasks = {1: 2, "entailment": 3}
+
+
 def kind_of(name):
     return {"wide": Wide}[name]
 
