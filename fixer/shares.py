@@ -9,6 +9,7 @@ from dataclasses import replace
 from codemods.engine.plan import Change
 from verify.evidence import Evidence, FileCoverage, How, Outcome, Share, outcome_of
 from verify.reading.idle import changed_functions, code_outside, same_code
+from verify.reading.trainer_calls import MODULE
 
 
 def with_shares(evidence: Evidence, changes: Iterable[Change]) -> Evidence:
@@ -35,7 +36,7 @@ def _by_path(code: str, changes: Iterable[Change]) -> Mapping[str, list[Change]]
 
 def _outcome(evidence: Evidence, files: tuple[FileCoverage, ...]) -> Outcome:
     """A commit of which nothing ran has no verdict, however the others of its group did."""
-    if files and not any(file.is_covered for file in files):
+    if files and not any(file.is_covered or file.how == "arguments" for file in files):
         return "not executed"
     return outcome_of(evidence.verdict, files)
 
@@ -54,14 +55,17 @@ def _part(file: FileCoverage, steps: Iterable[Change]) -> FileCoverage:
         changed = changed or not same_code(old, new)
     if not changed:
         return replace(file, how="same code", called=(), idle=(), times=())
-    if file.how not in ("executed", "not called") or not (file.called or file.idle):
-        return file
+    argued = tuple(name for name in (*names, *([MODULE] if around else [])) if name in file.argued)
+    if file.how == "arguments" and not argued:
+        return replace(file, how="not called", argued=())
+    if file.how not in ("executed", "not called") or not (file.called or file.idle or file.argued):
+        return replace(file, argued=argued)
     called = tuple(name for name in names if name in file.called)
     idle = tuple(name for name in names if name in file.idle and name not in called)
     known = dict(zip(file.called, file.times, strict=False))
     times = tuple(known[name] for name in called if name in known)
-    how: How = "executed" if called or not idle or around else "not called"
-    return replace(file, how=how, called=called, idle=idle, times=times)
+    how: How = "executed" if called or not (idle or argued) or around else "arguments" if argued else "not called"
+    return replace(file, how=how, called=called, idle=idle, times=times, argued=argued)
 
 
 def _tree(text: bytes) -> ast.Module | None:

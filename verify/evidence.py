@@ -14,7 +14,7 @@ Outcome = Literal[Verdict, "repaired in part", "preserved in part", "not execute
 Role = Literal["baseline", "target"]
 How = Literal[
     "executed", "read", "installed", "same code", "document",
-    "not loaded", "not called", "not read", "not told", "not installed", "not run",
+    "arguments", "not loaded", "not called", "not read", "not told", "not installed", "not run",
 ]  # fmt: skip
 FactKind = Literal[
     "ran", "compared", "explained by", "also", "not compared", "not executed", "provided", "next"
@@ -28,7 +28,7 @@ _IN_THE_COPY = re.compile(r"/[^\s'\"=]*?/fixer-verify-[^/\s]+/[^/\s]+/(?:tree/[^
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _IN_PART: Mapping[Verdict, Outcome] = {"preserved": "preserved in part", "repaired": "repaired in part"}
 _COVERED: tuple[How, ...] = ("executed", "read", "installed", "same code", "document")
-_RUNS: tuple[How, ...] = ("not loaded", "not called", "not read", "not told")
+_RUNS: tuple[How, ...] = ("arguments", "not loaded", "not called", "not read", "not told")
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,14 @@ class FileCoverage:
     """What the runs that a verdict rests on executed of one changed file, as it is in the tree after.
 
     `executed`: code that was changed ran; `read`: a configuration was opened; `installed`: the environment was
-    installed from a manifest; `same code`: only comments and texts were changed; `document`: nothing that a training
-    reads or installs. `not loaded`, `not called` (the file was loaded, no function that was changed in it was called),
-    `not read`, `not told` (the run ended before it could say), `not installed` and `not run` (what is neither code,
-    configuration nor manifest) are the rest. `called` and `idle` are the changed functions that were called and those
-    that were not, as far as calls were seen; `times` says how often each of `called` was, and is empty where that was
-    not counted.
+    installed from a manifest; `arguments`: all that was changed in some function is what a Trainer is given, and a
+    Trainer was given that and trained a module alone, while nothing else of the file ran; `same code`: only
+    comments and texts were changed; `document`: nothing that a training reads or installs. `not loaded`, `not
+    called` (the file was loaded, no function that was changed in it was called), `not read`, `not told` (the run
+    ended before it could say), `not installed` and `not run` (what is neither code, configuration nor manifest) are
+    the rest. `called` and `idle` are the changed functions that were called and those that were not, as far as
+    calls were seen; `times` says how often each of `called` was, and is empty where that was not counted. `argued`
+    are the functions of which that was done with the arguments of their Trainer; they are not among `idle`.
     """
 
     path: str
@@ -65,6 +67,7 @@ class FileCoverage:
     called: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
     times: tuple[int, ...] = ()
+    argued: tuple[str, ...] = ()
 
     @property
     def is_covered(self) -> bool:
@@ -250,7 +253,8 @@ class Alone:
     """A LightningModule that was trained by itself, on batches that were made up.
 
     `module` is `path:class`. `arguments` says what it was built with and `batch` what each batch held, in words.
-    `notes` name what was left out or stood in for. The rest is as in Evidence, for this module alone.
+    `notes` name what was left out or stood in for. `trainer` is where the Trainer of the project stands whose changed
+    arguments it was trained with, empty where it was fixer's own. The rest is as in Evidence, for this module alone.
     """
 
     module: str
@@ -266,6 +270,7 @@ class Alone:
     after: Recording
     furthest: str | None = None
     facts: tuple[Fact, ...] = ()
+    trainer: str = ""
 
 
 @dataclass(frozen=True)

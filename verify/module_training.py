@@ -12,6 +12,7 @@ from verify.evidence import Alone, Failure, FileCoverage
 from verify.harness.alone_errors import is_about_inputs
 from verify.harness.alone_tries import EVALUATIONS
 from verify.judging.apart_judged import judged, label_of, overall, part_of
+from verify.judging.executed_parts import argued
 from verify.judging.executed_parts import parts as parts_of
 from verify.judging.record import CRASHED, RunRecord, events, read
 from verify.judging.verdict import BY_ONE_RUN, Judgement, confirmed
@@ -19,17 +20,21 @@ from verify.reading import modules
 from verify.reading.idle import Executed, executed, watched
 from verify.reading.modules import ModuleFile
 from verify.reading.sources import NAMESPACES, Sources
+from verify.reading.trainer_calls import TrainerCall, changed_calls
 from verify.running import OUTPUT
 from verify.sandbox.process import Outcome, memory
 
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
 LONGEST_S = 240.0
+CALLS = 4
+"""How many calls of the project's Trainers are tried."""
 GRACE, GRACE_S = 1.25, 20.0
 """How far beyond its time a search may go: what computes without a stop hears no alarm."""
 MEMORY = 0.3
 """How much of the machine's memory a try may hold: the process that looks has its limit above that."""
 
+_TRAINED = ("preserved", "repaired", "changed")
 _OF_OUR_SIGNAL = "SIGTERMException"
 """What Lightning raises in a training that is asked to end."""
 Start = Callable[[str, Sources, Mapping[str, object]], tuple[Outcome, Path]]
@@ -117,20 +122,28 @@ def train(
         )
     parts = _confirmed(sides, pairs, parts)
     root = sides.after.root
+    trained = [one[0] for one, part in zip(pairs, parts, strict=True) if part.verdict in _TRAINED]
+    calls = changed_calls(sides.before, sides.after, changed) if trained else ()
+    of_calls = _with_calls(sides, calls, trained)
+    by_calls = _confirmed(
+        sides, of_calls, tuple(part_of(*pair, problems, missing, per_batch, None, *hand) for pair in of_calls)
+    )
+    by_their_calls = _argued(calls, by_calls)
     runs = list(zip(parts, [new for _, _, new in pairs], strict=True))
 
     def ran(*news: RunRecord) -> Executed:
         return executed(sides.before, sides.after, changed, news)
 
     counted = [part for part, new in runs if modules.touches(root, changed, ran(new).held)]
-    judgement = overall(parts, counted, failed, problems)
+    judgement = overall((*parts, *by_calls), (*counted, *by_calls), failed, problems)
     rested = {id(part) for part in judged(counted)}
     rests = [new for part, new in runs if id(part) in rested]
-    unexecuted = modules.unexecuted(root, changed, ran(*rests).held)
-    news = rests or [new for _, new in runs]
-    return ModuleTraining(
-        judgement, parts, failed, unexecuted, parts_of(sides.before, sides.after, changed, news, alone=True)
+    unexecuted = tuple(
+        path for path in modules.unexecuted(root, changed, ran(*rests).held) if path not in by_their_calls
     )
+    news = rests or [new for _, new in runs]
+    touched = argued(parts_of(sides.before, sides.after, changed, news, alone=True), by_their_calls)
+    return ModuleTraining(judgement, (*parts, *by_calls), failed, unexecuted, touched)
 
 
 def _with_evaluation(
@@ -301,7 +314,7 @@ def _start_replay(
     (sides.folder / name).mkdir(exist_ok=True)
     trainer = modules.carried(tree)
     spec = {
-        "mode": "replay",
+        "mode": "calls" if "call" in recipes[0] else "replay",
         "paths": recipes[0]["paths"],
         "functions": sides.functions if tree is sides.after else (),
         "nudged": sides.nudged,
@@ -309,6 +322,7 @@ def _start_replay(
         "recipes": [
             {
                 **recipe,
+                **_called(recipe, tree is sides.before),
                 "left": list(recipe["left"]) if tree is sides.before else [],
                 "trainer": trainer,
                 "record": str(sides.folder / name / f"{number}.jsonl"),
@@ -317,6 +331,37 @@ def _start_replay(
         ],
     }
     return start(name, tree, spec)
+
+
+def _called(recipe: Recipe, is_before: bool) -> Mapping[str, object]:
+    """The Trainer of the project that a recipe is trained by, as a harness makes its arguments."""
+    call = recipe.get("call")
+    written = (call.old if is_before else call.new) if call else None
+    return {"call": {"imports": written.imports, "given": dict(written.given)}} if written else {}
+
+
+def _with_calls(
+    sides: Sides, calls: Sequence[TrainerCall], trained: Sequence[Recipe]
+) -> list[tuple[Recipe, RunRecord | None, RunRecord]]:
+    """Trainings of modules that trained, by what was changed for a Trainer of a file that loads them."""
+    recipes = []
+    for call in calls[:CALLS]:
+        reached = sides.after.reach(call.path)[0]
+        if recipe := next((one for one in trained if one["path"] in reached), None):
+            recipes.append({**recipe, "call": call, "left": {}, "tests": False})
+    return _replay(sides, recipes, "calls") if recipes else []
+
+
+def _argued(calls: Sequence[TrainerCall], parts: Sequence[Alone]) -> dict[str, list[str]]:
+    """The functions, by their files, of which all that was changed is what their Trainers are given, and trained a
+    module."""
+    trained = {part.trainer for part in parts if part.after.fitted}
+    left = {(call.path, call.function) for call in calls if call.place not in trained}
+    found: dict[str, list[str]] = {}
+    for path, name in dict.fromkeys((call.path, call.function) for call in calls):
+        if (path, name) not in left:
+            found.setdefault(path, []).append(name)
+    return found
 
 
 def _read(path: Path, label: str, outcome: Outcome, recipe: Recipe) -> RunRecord:

@@ -19,6 +19,7 @@ _HOW: dict[How, str] = {
     "installed": "is what the environment was installed from",
     "same code": "has only other comments and texts",
     "document": "has no change that a training reads or installs",
+    "arguments": "did not run, but for the changed arguments of its Trainer: they trained a module alone",
     "not loaded": "was not loaded by the run",
     "not called": "was loaded, but nothing that was changed in it was called",
     "not read": "was not read by the run",

@@ -141,6 +141,7 @@ def _alone(module: Alone) -> Json:
         "arguments": module.arguments,
         "batch": module.batch,
         "notes": list(module.notes),
+        "trainer": module.trainer,
         "verdict": module.verdict,
         "rung": module.rung,
         "reason": module.reason,

@@ -143,6 +143,25 @@ def test_an_import_that_works_says_nothing_of_a_function_that_was_not_called() -
     }
 
 
+def test_the_arguments_of_a_trainer_count_for_what_changed_them_alone() -> None:
+    first = OLD.replace(b"def f():\n    return 1", b"def f():\n    return 2")
+    second = first.replace(b"def g():\n    return 1", b"def g():\n    return 2")
+    third = second + b"x = 1\n"
+    file = FileCoverage("m.py", "arguments", argued=("f",))
+    assert shares(file, ("A", OLD, first), ("B", first, second), ("C", second, third)) == {
+        "A": ("preserved in part", "arguments"),
+        "B": ("not executed", "not called"),
+        "C": ("not executed", "not called"),
+    }
+    outside = FileCoverage("m.py", "arguments", argued=("<module>",))
+    assert shares(outside, ("C", second, third)) == {"C": ("preserved in part", "arguments")}
+    ran = FileCoverage("m.py", "executed", ("g",), argued=("f",))
+    assert shares(ran, ("A", OLD, first), ("B", first, second)) == {
+        "A": ("preserved in part", "arguments"),
+        "B": ("preserved", "executed"),
+    }
+
+
 def test_a_commit_of_which_one_file_ran_is_preserved_in_part() -> None:
     made = [Change("A", path, OLD, OLD + b"x = 1\n") for path in ("m.py", "n.py")]
     touched = (FileCoverage("m.py", "executed"), FileCoverage("n.py", "not loaded"))

@@ -156,13 +156,23 @@ def _evaluated(bench: TryBench, cls: type, state: TryState, trainer: dict[str, A
 def replay(bench: TryBench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
     module = getattr(load(bench, recipe["names"]), recipe["cls"])
-    state, trainer = TryState.of(recipe), dict(recipe["trainer"])
+    state, trainer = TryState.of(recipe), {**recipe["trainer"], **_called(recipe.get("call"))}
     for name in recipe["left"]:
         _try_evaluation(bench, module, state, name, trainer)
     with blank(bench.absent if state.weights else None):
         built = constructed(bench, module, state.arguments)
         made = [batches.make(recipe["batch"], generator(bench.seed + number)) for number in range(BATCHES)]
         fit(bench, built, made, state, trainer)
+
+
+def _called(call: dict[str, Any] | None) -> dict[str, Any]:
+    """The arguments of a Trainer of the project, made by themselves."""
+    if call is None:
+        return {}
+    space: dict[str, Any] = {}
+    for line in call["imports"]:
+        exec(line, space)
+    return {name: eval(text, space) for name, text in call["given"].items()}
 
 
 def _try_evaluation(bench: TryBench, cls: type, state: TryState, name: str, trainer: dict[str, Any]) -> None:

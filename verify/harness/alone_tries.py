@@ -348,7 +348,7 @@ def fit(bench: TryBench, module: Any, made: list[Any], state: TryState, trainer:
     evaluation: Any = DataLoader(handed, batch_size=None, shuffle=False) if state.validates else None  # type: ignore[arg-type]
     limits = {} if state.validates else {"limit_val_batches": 0, "num_sanity_val_steps": 0}
     package = _package(module)
-    runner = package.Trainer(log_every_n_steps=1, **{**trainer, **limits})
+    runner = package.Trainer(**{"log_every_n_steps": 1, **trainer, **limits})
     if state.datamodule:
         runner.fit(module, datamodule=_datamodule(package, loader, evaluation))
     elif evaluation is not None:

@@ -24,6 +24,8 @@ from types import FrameType, ModuleType
 from typing import Any
 
 OLDEST = (3, 10)
+ALONE = ("search", "replay", "calls")
+"""What is done with modules by themselves; `calls` trains them by arguments of the project's Trainers."""
 BY_ENUMERATIONS = ("1.4.", "1.5.")
 """The releases that make names of enumerations."""
 CALLED: list[Any] = []
@@ -56,7 +58,7 @@ def main(spec_path: str, rank: int | None = None) -> int:
         beside("facts").facts(spec["uses"], record)
         record("end")
         return 0
-    if spec["mode"] in ("search", "replay"):
+    if spec["mode"] in ALONE:
         return alone(spec, record)
     if rank is None and not set_up(spec, record):
         return 1
@@ -179,7 +181,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("short").steady_shares()
     if samples := spec.get("samples"):
         beside("short").few_samples(int(samples[0]))
-    is_alone = spec["mode"] in ("search", "replay")
+    is_alone = spec["mode"] in ALONE
     if spec.get("blank") or is_alone:
         beside("hub_weights").stand_in(held.WEIGHTS)
     if spec.get("hub") or is_alone:

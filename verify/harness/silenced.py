@@ -120,6 +120,11 @@ class Keeper:
         self.written = 0
 
     @property
+    def called(self) -> bool:
+        """Whether the Trainer of a module alone has arguments that the project gives it."""
+        return self.spec.get("mode") == "calls"
+
+    @property
     def alone(self) -> bool:
         """Whether the Trainer is not the project's."""
         return self.spec.get("mode") in ("search", "replay")
@@ -172,6 +177,8 @@ class Keeper:
                 given.pop(name, None)
             given |= self._of_alone(names, package)
             return
+        if self.called:
+            self._complete(given, names, package)
         for name in ("default_root_dir", "weights_save_path"):
             if given.get(name) is not None:
                 given[name] = self.folder(given[name])
@@ -179,6 +186,15 @@ class Keeper:
             self.logger(value)
         for value in _each(given.get("callbacks")):
             self.keep(value)
+
+    def _complete(self, given: dict[str, Any], names: frozenset[str], package: ModuleType) -> None:
+        """Give a Trainer besides the project's arguments what keeps it from writing."""
+        ours = self._of_alone(names, package)
+        for name in ("logger", "default_root_dir"):
+            if given.get(name) in (None, True):
+                given[name] = ours[name]
+        if all(given.get(name, True) for name in CHECKPOINTING):
+            given["callbacks"] = [*_each(given.get("callbacks")), *ours["callbacks"]]
 
     def _of_alone(self, names: frozenset[str], package: ModuleType) -> dict[str, Any]:
         """What the Trainer of a module alone is given in place of the project's, which nobody knows."""

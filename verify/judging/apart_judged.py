@@ -20,7 +20,12 @@ _WORST: tuple[Verdict, ...] = ("regressed", "changed", "inconclusive", "repaired
 
 
 def label_of(recipe: Mapping[str, Any]) -> str:
-    """The module that a recipe builds: `path:Class`."""
+    """The module that a recipe builds, `path:Class`, behind the place of the Trainer that is not fixer's own."""
+    call = recipe.get("call")
+    return f"{call.place} {_module(recipe)}" if call else _module(recipe)
+
+
+def _module(recipe: Mapping[str, Any]) -> str:
     return f"{recipe['path']}:{recipe['cls']}"
 
 
@@ -52,13 +57,14 @@ def part_of(
     elif judgement.verdict == "repaired" and failure and is_about_inputs(f"{failure.type}: {failure.message}"):
         doubt = Fact("also", "the generated batch may not be what the tree before takes")
         judgement = replace(judgement, verdict="inconclusive").with_facts(doubt)
+    call, rung = recipe.get("call"), judgement.rung if new.recording.fitted else None
     return Alone(
-        module=label_of(recipe),
+        module=_module(recipe),
         arguments=recipe["told"]["arguments"],
         batch=recipe["told"]["batch"],
         notes=notes_of(recipe, old, new),
         verdict=judgement.verdict,
-        rung=judgement.rung if new.recording.fitted else None,
+        rung="trains" if call and rung == "same" else rung,
         reason=judgement.reason,
         max_difference=judgement.max_difference,
         tolerance=judgement.tolerance,
@@ -66,6 +72,7 @@ def part_of(
         after=new.recording,
         furthest=judgement.furthest,
         facts=judgement.facts,
+        trainer=call.place if call else "",
     )
 
 
@@ -94,7 +101,8 @@ def overall(
     off = max((part for part in rested if part.max_difference is not None), default=None, key=_difference)
     rung = ground
     if trained and not problems and worst.verdict != "regressed":
-        rung = "same" if all(part.rung == "same" for part in trained) else "trains"
+        whole = [part for part in trained if not part.trainer] or trained
+        rung = "same" if all(part.rung == "same" for part in whole) else "trains"
     tolerance = max((part.tolerance for part in rested if part.tolerance is not None), default=None)
     facts = (*facts_of_parts([worst, *(part for part in parts if part is not worst)]), *rest)
     reason = f"{told_of(worst, len(parts))}: {worst.reason}"

@@ -28,6 +28,10 @@ def notes_of(recipe: Mapping[str, Any], old: RunRecord | None, new: RunRecord) -
     if told["smaller"]:
         notes.append(f"a smaller model, since it is too large or too slow here: {told['smaller']}")
     notes += [f"provided by fixer: {text}" for text in besides(old, new)]
+    if call := recipe.get("call"):
+        notes.append(f"Trainer was given, as they are written there, before ({call.old.told}), after ({call.new.told})")
+        if call.left:
+            notes.append(f"not given to it: {', '.join(call.left)}")
     for name, why in recipe["left"].items():
         notes.append(f"{EVALUATIONS[name]} fails on these batches ({why}), so it was left out")
     return tuple(notes)
@@ -35,7 +39,8 @@ def notes_of(recipe: Mapping[str, Any], old: RunRecord | None, new: RunRecord) -
 
 def told_of(part: Alone, count: int) -> str:
     more = f" ({count} modules were)" if count > 1 else ""
-    return f"{part.module.rpartition(':')[2]}, trained by itself on generated batches{more}"
+    by = f" by the changed arguments of the Trainer at {part.trainer}" if part.trainer else ""
+    return f"{part.module.rpartition(':')[2]}, trained by itself on generated batches{by}{more}"
 
 
 def facts_of_parts(parts: Sequence[Alone]) -> tuple[Fact, ...]:

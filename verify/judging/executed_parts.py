@@ -95,8 +95,20 @@ def further(one: Iterable[FileCoverage], other: Iterable[FileCoverage]) -> tuple
     return tuple(found[path] for path in sorted(found))
 
 
-def _rank(file: FileCoverage) -> tuple[bool, bool]:
-    return file.is_covered, file.is_loaded
+def argued(touched: Iterable[FileCoverage], functions: Mapping[str, Sequence[str]]) -> tuple[FileCoverage, ...]:
+    """The files, where the arguments of a Trainer were all that was changed in some of their functions, and were tried
+    by themselves."""
+    found = []
+    for file in touched:
+        names = tuple(name for name in functions.get(file.path, ()) if name not in file.called)
+        how: How = "arguments" if names and file.how in ("not loaded", "not called") else file.how
+        idle = tuple(name for name in file.idle if name not in names)
+        found.append(replace(file, how=how, idle=idle, argued=names))
+    return tuple(found)
+
+
+def _rank(file: FileCoverage) -> tuple[bool, bool, bool]:
+    return file.is_covered, bool(file.argued), file.is_loaded
 
 
 def is_manifest(path: str) -> bool:

@@ -17,6 +17,7 @@ _ORDER: tuple[FactKind, ...] = (
     "ran", "compared", "explained by", "also", "not compared", "not executed", "provided", "next",
 )  # fmt: skip
 _WHY: dict[How, str] = {
+    "arguments": "nothing of {them} ran but the changed arguments of its Trainer, which trained a module alone",
     "not loaded": "the run did not load {them}",
     "not called": "loaded, but no function that was changed in {them} was called",
     "not read": "the run did not read {them}",
@@ -84,7 +85,8 @@ def _called(role: Role) -> str:
 
 def _module(module: Alone) -> str:
     made = f"{module.module.rpartition(':')[2]}({module.arguments})"
-    return f"{made}, trained by itself on generated batches of {module.batch}{_where(module.after)}"
+    by = f", by what was changed for the Trainer at {module.trainer}" if module.trainer else ""
+    return f"{made}, trained by itself on generated batches of {module.batch}{by}{_where(module.after)}"
 
 
 def _script(before: Recording | None, after: Recording) -> str:

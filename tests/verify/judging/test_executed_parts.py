@@ -11,7 +11,7 @@ from fixer.reports.evidence_list import coverage_line
 from tests.verify.judging.test_touched import raw
 from tests.verify.trees import tree
 from verify.evidence import Failure, FileCoverage, Verdict, outcome_of
-from verify.judging.executed_parts import further, is_manifest, parts
+from verify.judging.executed_parts import argued, further, is_manifest, parts
 from verify.judging.record import CRASHED
 from verify.reading.idle import watched
 from verify.reading.sources import Sources
@@ -130,6 +130,19 @@ def test_of_two_kinds_of_runs_the_one_counts_that_executed_more() -> None:
     other = (FileCoverage("a.py", "not loaded"), FileCoverage("b.py", "not loaded"), FileCoverage("c.py", "not called"))
     assert further(one, other) == further(other, one) == (*one[:2], other[2])
     assert further((), other) == other
+
+
+def test_the_arguments_of_a_trainer_execute_no_file() -> None:
+    touched = (
+        FileCoverage("a.py", "executed", ("f",), ("g", "h")),
+        FileCoverage("b.py", "not called", (), ("f",)),
+        FileCoverage("c.py", "not loaded"),
+    )
+    first, second, third = argued(touched, {"a.py": ["f", "g"], "b.py": ["f"]})
+    assert (first.how, first.idle, first.argued) == ("executed", ("h",), ("g",)), "what was called was executed"
+    assert (second.how, second.idle, second.is_covered) == ("arguments", (), False)
+    assert third == touched[2]
+    assert second in further((FileCoverage("b.py", "not called"),), (second,))
 
 
 def test_a_run_that_ended_before_it_told_does_not_say_what_it_loaded(tmp_path: Path) -> None:
