@@ -59,6 +59,7 @@ def _told(
     yield from _missing(text, frames, given, hints)
     for frame, line in lines[:1]:
         yield from _answering(text, frame, line, given)
+        yield from _branching(text, frame, given)
     for _, line in lines[:3]:
         yield from _uncallable(text, line, given)
     yield from _unbuilt(text, given)
@@ -118,6 +119,24 @@ def _answering(text: str, frame: FrameType, line: ast.AST, given: Arguments) -> 
             for key in keys:
                 if key not in known:
                     yield {**given, path: {**value, "keys": [*known, key]}}
+
+
+def _branching(text: str, frame: FrameType, given: Arguments) -> Iterator[Arguments]:
+    """A name that is bound only where an argument is one of those that the code asks for: that one."""
+    match = re.search(r"cannot access local variable '(\w+)'|local variable '(\w+)' referenced before", text)
+    function = source_of(frame.f_code) if match else None
+    if match is None or function is None:
+        return
+    for node in ast.walk(function):
+        if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
+            continue
+        stored = (each for part in node.body for each in ast.walk(part) if isinstance(each, ast.Name))
+        if not any(each.id in match.groups() and isinstance(each.ctx, ast.Store) for each in stored):
+            continue
+        for path in _mentioned(node.test, given, frame):
+            for constant in ast.walk(node.test.comparators[0]):
+                if isinstance(constant, ast.Constant) and constant.value != get(given, path):
+                    yield _changed(given, path, constant.value)
 
 
 def _uncallable(text: str, line: ast.AST, given: Arguments) -> Iterator[Arguments]:

@@ -67,6 +67,18 @@ class LookedUpElsewhere(Trained):
         self.net = nn.Linear(sizes_of_tasks[task], 2)
 
 
+class Branching(Trained):
+    def __init__(self, opt_type, lr=0.1):
+        super().__init__()
+        self.net = nn.Linear(3, 2)
+        self.opt_type, self.lr = opt_type, lr
+
+    def configure_optimizers(self):
+        if self.opt_type == "Ranger":
+            optimizer = torch.optim.SGD(self.parameters(), lr=self.lr)
+        return [optimizer]
+
+
 class Functions(Trained):
     def __init__(self, criterion: Callable, lr_factor: Callable):
         super().__init__()
