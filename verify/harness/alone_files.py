@@ -21,6 +21,7 @@ from types import FrameType
 
 MOST = 6
 """So many files and folders are made for one candidate."""
+_TIFF = (".tif", ".tiff")
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif"})
 SOUNDS = frozenset({".wav", ".flac", ".ogg", ".mp3"})
 SUFFIXES = (".npy", ".npz", ".txt", *sorted(SOUNDS), *sorted(PICTURES))
@@ -149,15 +150,16 @@ def call_at(frame: FrameType) -> str:
 
 
 def write_file(place: Path, suffix: str, seed: int, shape: tuple[int, ...] = (32, 32)) -> None:
-    """A small file of a kind; the same for the same seed. Pictures are PNG by any name, of at least `SIDE`, and sounds
-    WAV: readers go by the content."""
+    """A small file of a kind; the same for the same seed. Pictures are of at least `SIDE`, and PNG by any name but that
+    of TIFF, which has readers of its own, and sounds WAV: other readers go by the content."""
     drawn = random.Random(seed)
     if suffix in PICTURES:
         side = max(SIDE, *shape) if shape else SIDE
         rows = b"".join(b"\0" + drawn.randbytes(3 * side) for _ in range(side))
         head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
         parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-        place.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts))
+        png = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts)
+        place.write_bytes(_tiff(side, drawn.randbytes(3 * side * side)) if suffix in _TIFF else png)
     elif suffix in (".npy", ".npz"):
         import numpy
 
@@ -176,6 +178,17 @@ def write_file(place: Path, suffix: str, seed: int, shape: tuple[int, ...] = (32
     else:
         lines = [" ".join(drawn.sample(WORDS, len(WORDS))) for _ in range(LINES)]
         place.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _tiff(side: int, pixels: bytes) -> bytes:
+    """A picture of three channels as one strip, uncompressed."""
+    short, long, at = 3, 4, 8 + 2 + 12 * 9 + 4
+    fields = (
+        (256, long, 1, side), (257, long, 1, side), (258, short, 3, at), (259, short, 1, 1), (262, short, 1, 2),
+        (273, long, 1, at + 6), (277, short, 1, 3), (278, long, 1, side), (279, long, 1, len(pixels)),
+    )  # fmt: skip
+    rows = b"".join(struct.pack("<HHII", *field) for field in fields)
+    return struct.pack("<2sHIH", b"II", 42, 8, len(fields)) + rows + struct.pack("<I3H", 0, 8, 8, 8) + pixels
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

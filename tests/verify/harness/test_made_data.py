@@ -14,6 +14,7 @@ import pytest
 
 from tests.verify.harness.raising import ROWS, climbed, raised
 from verify.harness import data_errors, data_sets, hub_datasets
+from verify.harness.alone_files import write_file
 from verify.harness.data_errors import following, may_follow
 from verify.harness.data_search import watch_pictures
 from verify.harness.made_data import Entry, cells, kept_place, lay, remove, table, told, write
@@ -317,3 +318,16 @@ def test_what_cannot_be_written_ends_nothing(name: str, tmp_path: Path) -> None:
     write(plan, tmp_path)
     assert (tmp_path / "other.txt").is_file()
     assert not list(tmp_path.glob("sounds/*"))
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.tif", "TIFF"), ("a.tiff", "TIFF"), ("a.png", "PNG"), ("a.jpg", "PNG")])
+def test_a_picture_is_of_the_kind_that_readers_of_its_name_take(name: str, kind: str, tmp_path: Path) -> None:
+    """Those of TIFF read nothing else; all others look at what is in a file."""
+    image = pytest.importorskip("PIL.Image")
+    write_file(tmp_path / name, Path(name).suffix, 3, (80, 80))
+    with image.open(tmp_path / name) as picture:
+        pixels = np.asarray(picture)
+        assert (picture.format, pixels.shape) == (kind, (80, 80, 3))
+    assert len(np.unique(pixels)) > 200
+    write_file(tmp_path / f"again-{name}", Path(name).suffix, 3, (80, 80))
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
