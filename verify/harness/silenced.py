@@ -10,6 +10,7 @@ import functools
 import importlib
 import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,6 +31,8 @@ WRITING = (
 )  # fmt: skip
 """The methods of loggers that write, or reach a network."""
 CHECKPOINTING = ("enable_checkpointing", "checkpoint_callback")
+_SEARCHES = re.compile(r"(?:^|[/\\])\.?(?:lr_find|scale_batch_size)_[\w-]*\.ckpt$")
+"""What a Tuner calls the checkpoint to which it returns after a search."""
 LARGE = 256 * 2**20
 ROOM = 2**30
 """Bytes of one checkpoint, and of all, that are written."""
@@ -212,10 +215,12 @@ class Keeper:
     # -- checkpoints
 
     def saving(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Write an empty file for a checkpoint that is too large."""
+        """Write an empty file for a checkpoint that is too large, unless a Tuner loads it again and takes it away."""
 
         @functools.wraps(original)
         def save(trainer: Any, filepath: Any, *args: Any, **kwargs: Any) -> Any:
+            if _SEARCHES.search(str(filepath)):
+                return original(trainer, filepath, *args, **kwargs)
             size = _size(trainer)
             if size <= LARGE and self.written + size <= ROOM:
                 self.written += size

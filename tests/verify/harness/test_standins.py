@@ -244,6 +244,9 @@ def test_a_checkpoint_that_is_too_large_is_empty_and_the_model_at_hand_is_evalua
     )
     keeper.saving(lambda *_: pytest.fail("written"))(trainer, best)
     assert Path(best).is_file() and not Path(best).stat().st_size and spec["emptied"]
+    for place in (tmp_path / ".lr_find_1a-2b.ckpt", "lr_find_temp_model.ckpt", "scale_batch_size_temp_model_1.ckpt"):
+        assert keeper.saving(lambda *_: "whole")(trainer, place) == "whole", "a Tuner loads it again"
+    assert keeper.saving(lambda *_: "whole")(trainer, str(tmp_path / "my_lr_find_1.ckpt")) is None
     seen: list[object] = []
     test = keeper.evaluating(lambda trainer, **given: seen.append(given))
     test(trainer, ckpt_path="best")
