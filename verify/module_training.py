@@ -135,7 +135,7 @@ def train(
         return executed(sides.before, sides.after, changed, news)
 
     counted = [part for part, new in runs if modules.touches(root, changed, ran(new).held)]
-    judgement = overall((*parts, *by_calls), (*counted, *by_calls), failed, problems)
+    judgement = overall((*parts, *by_calls), (*counted, *by_calls), failed, problems, sides.by_hand)
     rested = {id(part) for part in judged(counted)}
     rests = [new for part, new in runs if id(part) in rested]
     unexecuted = tuple(

@@ -174,7 +174,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
 def _led_on(result: Evidence, first: Evidence, after: Sources, there: ReadyEnvironment) -> Evidence:
     """What could not be told, with the one thing to do about it."""
     if any(fact.kind == "next" and fact != NAME_A_SCRIPT for fact in result.facts):
-        return result
+        return replace(result, facts=tuple(fact for fact in result.facts if fact != NAME_A_SCRIPT))
     advised = advice([result, first], after, there.left, there.interpreter.packages)
     if advised:
         return replace(result, facts=(*(fact for fact in result.facts if fact != NAME_A_SCRIPT), *advised))

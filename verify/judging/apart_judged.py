@@ -9,7 +9,7 @@ from typing import Any
 from verify.evidence import Alone, Fact, Rung, Verdict
 from verify.harness.alone_errors import is_about_inputs
 from verify.judging.apart_told import facts_of_parts, notes_of, told_of, untrained
-from verify.judging.by_hand import stopped_at
+from verify.judging.by_hand import refused, stopped_at
 from verify.judging.proof_list import replace_by_hand
 from verify.judging.record import RunRecord
 from verify.judging.verdict import Judgement, judge, noise_of, steady, unsure
@@ -51,6 +51,8 @@ def part_of(
         judgement = unsure(judge(old, new, (), per_batch=per_batch, missing=missing), second.ended)
     mine = [problem for problem in problems if problem.partition(":")[0] in new.loaded]
     mine += filter(None, [stopped_at(new.recording.failure, (), by_hand, after, new.held)])
+    if stop := new.recording.failure:
+        mine += filter(None, [refused([f"{_module(recipe)}: {stop.message}"], by_hand)])
     failure = old.recording.failure if old else None
     if judgement.verdict == "regressed" and mine:
         judgement = replace(judgement, verdict="inconclusive").with_facts(replace_by_hand(mine[0]))
@@ -82,11 +84,18 @@ def judged(counted: Sequence[Alone]) -> list[Alone]:
 
 
 def overall(
-    parts: Sequence[Alone], counted: Sequence[Alone], failed: Sequence[str], problems: Sequence[str]
+    parts: Sequence[Alone],
+    counted: Sequence[Alone],
+    failed: Sequence[str],
+    problems: Sequence[str],
+    by_hand: Sequence[tuple[str, str]] = (),
 ) -> Judgement:
-    """One judgement for all modules: what the worst of those that trained says."""
+    """One judgement for all modules: what the worst of those that trained says; what is to be replaced by hand where
+    none did."""
     ground: Rung | None = None if problems else "conforms"
     rest = untrained(failed)
+    if not counted and (stop := refused(failed, by_hand)):
+        rest = (*rest, replace_by_hand(stop))
     trained = [part for part in counted if part.rung in ("trains", "same")]
     if not parts:
         nothing = rest or (Fact("also", _NONE_THERE),)

@@ -38,6 +38,19 @@ def stopped_at(
     )  # fmt: skip
 
 
+def refused(failed: Iterable[str], left: Iterable[tuple[str, str]]) -> str | None:
+    """The finding of a module with several optimizers, where Lightning refuses just that one for them: `failed` tells
+    of each module, `path:Class: error`, why it does not train."""
+    known = tuple(left)
+    for text in failed:
+        label, _, why = text.partition(": ")
+        path, _, name = label.rpartition(":")
+        for place, said in known if _SEVERAL in why else ():
+            if place == path and said.startswith(f"{name} trains several optimizers"):
+                return f"{place}: {said}"
+    return None
+
+
 _CONFIGURATIONS = (".yaml", ".yml", ".json")
 _REFUSED = re.compile(r"^(\w+)\.__(?:new|init)__\(\).*(?:argument|arguments):? '(\w+)'")
 
@@ -47,6 +60,7 @@ _UNLOGGED = re.compile(
     r"(?:monitor=|conditioned on metric )['`\"]?(\w+).*(?:could not find the monitored key|not available)",
     re.DOTALL,
 )
+_SEVERAL = "multiple optimizers is only supported with manual optimization"
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from verify.evidence import Failure
-from verify.judging.by_hand import stopped_at
+from verify.judging.apart_judged import overall
+from verify.judging.by_hand import refused, stopped_at
+from verify.judging.proof_list import replace_by_hand
 from verify.reading.sources import Sources
 
 GPUS = "train.py:20: Trainer(gpus=...), the target has no such argument"
@@ -158,3 +160,29 @@ def test_an_argument_that_a_configuration_gives_is_named_there(path: str, said: 
     told = stopped_at(failure, (), [(path, said)], held=["configs/a.yaml", "data.py"])
     assert told == (f"{path}: {said}" if is_of else None)
     assert stopped_at(failure, (), [(path, said)], held=["configs/b.yaml"]) is None
+
+
+SEVERAL = (
+    "gan.py:Gan: no arguments and batches were found in 3 tries; the furthest: RuntimeError: Training with multiple "
+    "optimizers is only supported with manual optimization. Remove the `optimizer_idx` argument from `training_step`"
+)
+LEFT = ("gan.py", "Gan trains several optimizers by `optimizer_idx`, which Lightning 2.0 removed")
+
+
+@pytest.mark.parametrize(
+    ("failed", "left", "is_of"),
+    [
+        (SEVERAL, LEFT, True),
+        (SEVERAL.replace("gan.py", "other.py"), LEFT, False),
+        (SEVERAL.replace(":Gan", ":Wgan"), LEFT, False),
+        (SEVERAL.replace("multiple optimizers", "no optimizer"), LEFT, False),
+        (SEVERAL, ("gan.py", "`gpus=` of Trainer was removed"), False),
+    ],
+)
+def test_a_module_that_is_refused_for_its_optimizers_is_to_be_replaced(
+    failed: str, left: tuple[str, str], is_of: bool
+) -> None:
+    """Of another class or file, a rewrite may have made a mistake."""
+    assert (refused([failed], [left]) == ": ".join(left)) is is_of
+    facts = overall((), (), [failed], (), [left]).facts
+    assert (replace_by_hand(": ".join(left)) in facts) is is_of
