@@ -165,6 +165,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("compat_shims").lend_loading(held.LENT)
     beside("companions").lend(held.LENT)
     beside("sounds").lend(held.LENT)
+    beside("gyms").lend(str(Path.cwd()), spec["seed"], held.LENT)
     packages = lightning_packages(spec["namespaces"])
     beside("placement").unlaunched()
     beside("placement").picked()
