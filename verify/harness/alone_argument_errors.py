@@ -104,9 +104,11 @@ def _holding(names: list[str], held: Mapping[str, Any], hints: ArgumentHints) ->
 
 
 def _answering(text: str, frame: FrameType, line: ast.AST, given: Arguments) -> Iterator[Arguments]:
-    """What a network in the place of an argument is asked for: a method, or a key or an attribute of its answer."""
+    """What a network in the place of an argument is asked for: a method, a key or an attribute of its answer, or
+    several answers."""
     method = re.search(r"'Layer' object has no attribute '(\w+)'", text)
     lacking = re.search(r"'(?:Tensor|KeyedDict)' object has no attribute '(\w+)'", text)
+    unpacked = re.search(r"(?:too many|not enough) values to unpack \(expected (\d)[,)]", text)
     asked = [(frame.f_locals.get(name), key) for name, key in keyed(line)]
     keys = (
         [lacking[1]] if lacking else [key for value, key in asked if is_tensor(value) or isinstance(value, KeyedDict)]
@@ -115,6 +117,8 @@ def _answering(text: str, frame: FrameType, line: ast.AST, given: Arguments) -> 
         if isinstance(value, dict) and value.get("@") == "layer":
             if method:
                 yield {**given, path: {**value, "methods": [*value.get("methods", []), method[1]]}}
+            if unpacked and any(isinstance(node, ast.Call) for node in ast.walk(line)):
+                yield {**given, path: {**value, "items": int(unpacked[1])}}
             known = value.get("keys", [])
             for key in keys:
                 if key not in known:

@@ -60,7 +60,7 @@ class Builder:
         if kind == "tuple":
             return tuple(self.build(item) for item in value["items"])
         if kind == "layer":
-            return _layer(value.get("keys", ()), value.get("methods", ()))
+            return _layer(value.get("keys", ()), value.get("methods", ()), value.get("items", 0))
         if kind == "function":
             return _FUNCTIONS[value["does"]]
         if kind == "named":
@@ -99,9 +99,10 @@ class Builder:
         raise ImportError(name)
 
 
-def _layer(keys: Sequence[str] = (), methods: Sequence[str] = ()) -> Any:
+def _layer(keys: Sequence[str] = (), methods: Sequence[str] = (), items: int = 0) -> Any:
     """A small module that takes any floats and gives eight for each sample: by themselves, or under each of some keys,
-    their mean where the key is that of a loss. Some `methods` do the same as a call of it, or give its mean."""
+    their mean where the key is that of a loss, or as often as there are to be `items`. Some `methods` do the same as a
+    call of it, or give its mean."""
     import torch
     from torch.nn import functional
 
@@ -114,6 +115,8 @@ def _layer(keys: Sequence[str] = (), methods: Sequence[str] = ()) -> Any:
             x = next(_tensors((*given, *others.values())))
             flat = x.float().flatten(1) if x.dim() > 1 else x.float()[:, None]
             made: torch.Tensor = self.linear(functional.adaptive_avg_pool1d(flat[:, None], _WIDTH)[:, 0])
+            if items:
+                return tuple(made.clone() for _ in range(items))
             return KeyedDict({key: made.mean() if _is_loss(key) else made for key in keys}) if keys else made
 
     def method(name: str) -> Any:
@@ -265,7 +268,8 @@ def _told(value: Any) -> str:
     if kind == "layer":
         keys = f" that answers with {{{', '.join(value['keys'])}}}" if value.get("keys") else ""
         methods = f" with {', '.join(value['methods'])}" if value.get("methods") else ""
-        return f"a small linear layer{methods}{keys}"
+        items = f" that answers with {value['items']} tensors" if value.get("items") else ""
+        return f"a small linear layer{methods}{keys}{items}"
     if kind == "function":
         return {"one": "1.0 for any step", "same": "what it is given", "loss": "a mean squared error"}[value["does"]]
     if kind == "named":

@@ -182,6 +182,7 @@ def test_one_number_a_sample_is_given_where_it_is_asked_for(searched: dict[str, 
             "model=a small linear layer that answers with {wave}",
             "({wave: float32 4x8}, {wave: float32 4x8})",
         ),
+        ("Unpacking", "backbone=a small linear layer that answers with 3 tensors", "(float32 4x8, int64 4)"),
         ("Answering", "backbone=a small linear layer that answers with {logits, loss}", "(float32 4x8, int64 4)"),
     ],
 )

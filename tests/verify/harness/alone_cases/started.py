@@ -180,5 +180,14 @@ class Answering(pl.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=0.1)
 
 
+class Unpacking(Answering):
+    """Takes several answers of its network apart."""
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        z, nll, logits = self.backbone(x)
+        return nll.mean() + F.cross_entropy(logits, y) + z.square().mean()
+
+
 if __name__ == "__main__":
     Smoked(None, None, None)
