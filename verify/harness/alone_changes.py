@@ -137,12 +137,15 @@ def dimensions(count: int, trouble: Trouble, only: int | None = None) -> Iterato
 
 
 def swapped(have: int, want: int, trouble: Trouble, dimension: int | None = None) -> Iterator[Spec]:
-    """Every tensor with a dimension of one size gets the other there; a much larger one first where it costs least."""
+    """Every tensor with a dimension of one size gets the other there; a much larger one first where it costs least.
+    Pictures and volumes whose sides are all of that size get the other for all of them first."""
     suspects = trouble.suspects()
     if want > _MUCH * have:
         suspects.sort(key=lambda pair: (not is_float(pair[1]), math.prod(pair[1]["shape"])))
     for place, part in suspects:
         shape = part["shape"]
+        if len(shape) > 3 and set(shape[2:]) == {have} != {want} and dimension is None:
+            yield changed(trouble, place, shape=[*shape[:2], *[want] * len(shape[2:])])
         for number in reversed(range(len(shape))):
             if shape[number] == have != want and dimension in (None, number, number - len(shape)):
                 yield changed(trouble, place, shape=[*shape[:number], want, *shape[number + 1 :]])

@@ -297,6 +297,26 @@ def test_a_much_larger_size_is_tried_first_where_it_costs_least() -> None:
     assert changes[:3] == ["sound", "wide", "ids"]
 
 
+@pytest.mark.parametrize(
+    ("shape", "others"),
+    [
+        ([4, 2, 32, 32, 32], [[4, 2, 64, 64, 64], [4, 2, 32, 32, 64]]),
+        ([4, 32, 32, 32], [[4, 32, 64, 64], [4, 32, 32, 64]]),
+        ([4, 2, 32, 16], [[4, 2, 64, 16]]),
+        ([4, 8, 32], [[4, 8, 64]]),
+    ],
+)
+def test_all_sides_of_a_picture_or_a_volume_become_another_size_first(
+    shape: list[int], others: list[list[int]]
+) -> None:
+    error = RuntimeError("The size of tensor a (32) must match the size of tensor b (64) at non-singleton dimension 3")
+    spec = leaf(shape)
+    found = following(Trouble(error, (), spec, make(spec, generator(1)), torch.nn.Linear(3, 1), "/nowhere"))
+    tried = [each["shape"] for each, _ in found]
+    places = [tried.index(other) for other in others]
+    assert places == sorted(places)
+
+
 class Annotated:
     words: torch.LongTensor
     sounds: torch.FloatTensor
