@@ -31,6 +31,7 @@ from codemods.rule import LEVELS, Match, NodeEdit, Rule, TextEdit
 LEFT = "Not rewritten"
 THROUGH = "it depends on an argument of a Trainer, which is written indirectly"
 TOGETHER = "it changes together with other places"
+MAY = "it may be "
 UNLIKE = "not all values that it may have become the same"
 
 
@@ -297,7 +298,12 @@ def _explained(file: PythonFile, facts: Facts, match: Match, said: ViewMatch) ->
 def _left(match: Match, why: str, value: str = "") -> Match:
     """A match that is left; where it is about `value` alone, that is said of what it would have become."""
     said = f"; for {value}, {match.reason[:1].lower()}{match.reason[1:]}" if value else f". {match.reason}"
-    reason = match.reason if match.reason.startswith(LEFT) else f"{LEFT}: {why}{said}"
+    told = match.reason.removeprefix(f"{LEFT}: ")
+    if told != match.reason and why.startswith(MAY):
+        said = f". {told[:1].upper()}{told[1:]}"
+    elif told != match.reason:
+        return replace(match, fix="manual", edits=(), imports=(), creates=(), unit="")
+    reason = f"{LEFT}: {why}{said}"
     return replace(match, fix="manual", reason=reason, edits=(), imports=(), creates=(), unit="")
 
 
@@ -314,7 +320,7 @@ def _perhaps(said: ViewMatch, view: View) -> Match | None:
         return _left(said.match, f"it reaches Trainer through {said.shown.built.how}")
     value = ast.unparse(item.value)
     where = next((each.where for each in argument.constants.found if ast.unparse(each.node) == value), "")
-    return _left(said.match, f"it may be {value} ({where}), or something else: {argument.constants.unknown}")
+    return _left(said.match, f"{MAY}{value} ({where}), or something else: {argument.constants.unknown}")
 
 
 def _some(said: ViewMatch) -> Match:
@@ -323,7 +329,7 @@ def _some(said: ViewMatch) -> Match:
     value = shown.filled.get(said.name or "")
     if value is None:
         return _left(said.match, "it has this value in some cases")
-    return _left(said.match, f"it may be {ast.unparse(value)}", "that value")
+    return _left(said.match, f"{MAY}{ast.unparse(value)}", "that value")
 
 
 def _joined(found: Sequence[Match], made: Sequence[tuple[Match, ViewMatch]]) -> list[Match]:
