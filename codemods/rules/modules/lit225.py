@@ -62,7 +62,7 @@ def _versions(file: PythonFile, target: str) -> Iterator[Match]:
 
 
 def _always(file: PythonFile, place: ast.expr, answer: bool, node: ast.If | ast.IfExp | None, since: str) -> Match:
-    message = f"this version check is always {str(answer).lower()} since Lightning {since}"
+    message = f"this version check is always {str(answer).lower()} from Lightning {since}"
     lines = _dead(node, answer)
     dead = f"{lines} never run any more; delete them with the check" if lines else "delete the check"
     reason = f"Not rewritten: {dead} `{brief(file, place)}`, unless the code has to run on older releases."
