@@ -74,7 +74,15 @@ def answer_of(facts: Facts, fact: ClassFact, told_of: Callable[[ClassFact], Flag
         return replace(found, kind="manual", begun="manual")
     constants = {name for item in chain if item is not None for name in item.constants}
     shared = found.said and any(is_stored(facts, facts.open, name) for name in sorted(constants))
-    return replace(found, kind="unknown", begun="unknown") if shared else found
+    given = found.kind == "automatic" and _is_given(facts)
+    return replace(found, kind="unknown", begun="unknown") if shared or given else found
+
+
+def _is_given(facts: Facts) -> bool:
+    """Whether a Trainer of 1.0 to 1.2 is told to leave optimization to its modules, as any of them may have been
+    trained then."""
+    given = (item for trainer in facts.trainers for item in trainer.arguments if item.name == FLAG)
+    return any(not item.literal or item.value is not True for item in given)
 
 
 def answer(chain: Chain) -> Answer:

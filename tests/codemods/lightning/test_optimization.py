@@ -327,3 +327,19 @@ def test_a_class_by_itself_may_be_silent() -> None:
     assert file is not None
     said = {item.qualname: said_by(file, item) for item in file.classes}
     assert said == {"Base": "manual", "Model": None}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("automatic_optimization=False", "unknown"),
+        ("automatic_optimization=flag", "unknown"),
+        ("automatic_optimization=True", "automatic"),
+        ("max_epochs=1", "automatic"),
+    ],
+)
+def test_a_trainer_of_1_0_may_leave_it_to_a_module_that_says_nothing(given: str, wanted: Optimization) -> None:
+    silent, manual = program("x = 1", "itself"), program(f"{SUPER}{SET}", "itself")
+    fit = {"fit.py": f"from pytorch_lightning import Trainer\n\ntrainer = Trainer({given})\n"}
+    check({**silent, **fit}, wanted)
+    check({**manual, **fit}, "manual")
