@@ -9,11 +9,10 @@ from typing import Any
 
 from codemods.code.decorators import Idle
 from codemods.code.imports import ModuleNames
-from codemods.code.inlining import is_super
 from codemods.code.names import Function
 from codemods.code.nodes import every_node
 from codemods.code.rows import unpacked
-from codemods.code.syntax import taken
+from codemods.code.syntax import is_super, taken
 from codemods.code.tree_copies import DEFINING, at, changed, replaced, with_statements
 
 ADMITTING = frozenset({"typing.Optional", "typing.Annotated", "typing_extensions.Annotated"})

@@ -10,7 +10,6 @@ from codemods.code.conditions import ALWAYS, GUARDS, guarded, is_empty, of_versi
 from codemods.code.contexts import Contexts
 from codemods.code.idle_statements import ends_plainly, is_given_back_anyway, without_set_anew
 from codemods.code.imports import ModuleNames
-from codemods.code.inlining import is_super
 from codemods.code.iterating import is_repeated_once, plain_turns
 from codemods.code.looking import is_shown, looked_at
 from codemods.code.names import Function
@@ -18,6 +17,7 @@ from codemods.code.nodes import every_node, walk
 from codemods.code.own_instances import asks_for_instance
 from codemods.code.rows import first_of, row, turn_by_turn
 from codemods.code.spreads import nodes_run_here
+from codemods.code.syntax import is_super
 from codemods.code.tree_copies import BLOCKS, DEFINING, at, changed, made_from, replaced, twin
 
 BINDING_FIRST = (ast.Expr, ast.Assign, ast.Return, ast.If)

@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from typing import Any, TypeGuard
 
+from codemods.code.helper_bodies import arguments_by_name
 from codemods.code.imports import ModuleNames
-from codemods.code.inlining import arguments_by_name, has_private, is_super
+from codemods.code.inlining import has_private
 from codemods.code.members import as_method
 from codemods.code.nodes import children, every_node
+from codemods.code.syntax import is_super
 from codemods.code.tree_copies import at, changed, replaced, replaced_at, run_at, twin
 
 KEPT = (

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from codemods.code.helper_bodies import arguments_by_name
 from codemods.code.imports import ModuleNames
-from codemods.code.inlining import arguments_by_name, has_instance, is_own, said_names
+from codemods.code.inlining import has_instance, is_own, said_names
 from codemods.code.names import Names
 from codemods.code.nodes import every_node
 from codemods.code.tree_copies import NO_HEADS, at, blocks, changed, replaced, run_at, twin

@@ -254,6 +254,12 @@ def is_self_attribute(node: ast.AST, attribute: str, name: str = "self") -> bool
     )
 
 
+def is_super(node: ast.AST) -> bool:
+    """Whether it is `super()`."""
+    plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not (node.args or node.keywords)
+    return plain and isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
+
+
 def is_super_call(node: ast.AST, method: str) -> bool:
     """Whether a node is a call `super().method(...)`."""
     return (

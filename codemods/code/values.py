@@ -11,13 +11,12 @@ from codemods.code.conditions import ALWAYS
 from codemods.code.expressions import PARTIAL, takes_something
 from codemods.code.folding import NAMESPACES
 from codemods.code.imports import ModuleNames
-from codemods.code.inlining import is_super
 from codemods.code.looking import looked_at
 from codemods.code.names import Function, Names
 from codemods.code.nodes import DOING, every_node
 from codemods.code.none_tests import answers, asked_for_none, is_something
 from codemods.code.spreads import COMPREHENSIONS, SIMPLE, is_copied, is_read_first, is_spread, nodes_run_here
-from codemods.code.syntax import targets_of
+from codemods.code.syntax import is_super, targets_of
 from codemods.code.tree_copies import DEFINING, LOOPS, at, blocks, changed, made_from, replaced, with_statements
 
 WORKING = (*DOING, *COMPREHENSIONS)

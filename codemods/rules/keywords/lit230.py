@@ -17,7 +17,6 @@ from codemods.lightning.keyword_flow import handed
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.object_arguments import MONITORS, Keyword, is_class, keywords, of_modules, owner_of, wish
 from codemods.lightning.objects import OTHERS
-from codemods.lightning.options import default_of
 from codemods.lightning.possible_trainers import may_build
 from codemods.lightning.trainer_subclasses import called, constructor_of, hands_on, kind_above, own_arguments
 from codemods.lightning.trainers import last_part
@@ -28,7 +27,7 @@ from codemods.rules.keywords.configured import configured, spread_sections
 from codemods.rules.keywords.data_parts import PARTS, UNREAD, is_plain, is_read_of_self, is_unread
 from codemods.rules.keywords.default_name import SPOKEN, with_default_name
 from codemods.rules.keywords.filepath import parted
-from codemods.rules.keywords.kept_best import LOGGED, NEWEST, kept_best
+from codemods.rules.keywords.monitors import AUTO, WATCHED, is_auto, is_open, monitored
 from codemods.rules.keywords.other_values import said_otherwise
 from codemods.rules.keywords.periods import shift
 from codemods.rules.keywords.positions import PROFILERS, SUMMARY, by_position
@@ -47,20 +46,8 @@ UNWATCHED = (
     "It kept the best by val_loss; without `monitor=` it now keeps the newest: "
     'write monitor="val_loss", or the metric that it should watch.'
 )
-UNTOLD = "ModelCheckpoint has no default monitor since Lightning 0.10"
-BEST = "Up to 0.9 it watched val_loss where nothing was said; every later release raises here."
-ACCUMULATED = "early_stop_on"
-WATCHED = {
-    ACCUMULATED: 'It watched "early_stop_on" where nothing was said, which has to be said now.',
-    "val_loss": (
-        'It watched val_loss where nothing was said: up to 0.9 by that name, up to 1.2 as "early_stop_on", which '
-        "Lightning filled with it."
-    ),
-}
-"""What EarlyStopping watched by default, and why it is to be said."""
 UNSAID = ("manual", "empty", "path", "flag", "depth", "report")
 """The levels of rows that do not say what a keyword becomes, whatever its value is."""
-AUTO = '`mode="auto"` was removed in Lightning 1.3'
 SAVED = ("TensorBoardLogger", "CSVLogger")
 """Loggers that want a folder, in every release."""
 AVERAGING = "StochasticWeightAveraging"
@@ -104,7 +91,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
             elif row and guard != "both":
                 yield _match(facts, file, call, keyword, row, given, guard == "unclear")
         if last_part(owner) in MONITORS and not _is_partial(call):
-            yield from _monitored(file, facts, call, owner, given)
+            yield from monitored(file, facts, call, owner, given)
 
 
 def _of_data(file: PythonFile, facts: Facts, call: CallNode, keyword: ast.keyword, row: Keyword) -> Iterator[Match]:
@@ -135,7 +122,7 @@ def _handed_over(file: PythonFile, facts: Facts, call: CallNode, owner: str, see
     """What arrives by `**`, wherever it is set; places in `seen` have been named already."""
     for entry in handed(file, facts, call):
         row = keywords().get((owner, entry.name))
-        auto = entry.name == "mode" and last_part(owner) in MONITORS and _is_auto(entry.value)
+        auto = entry.name == "mode" and last_part(owner) in MONITORS and is_auto(entry.value)
         if (row is None and not auto) or id(entry.place) in seen:
             continue
         seen.add(id(entry.place))
@@ -189,7 +176,7 @@ def _gone(call: CallNode, rows: Mapping[str, Keyword]) -> dict[ast.keyword, Keyw
     """What a call gives by these keywords, and a mode that is none any more."""
     gone: dict[ast.keyword, Keyword | None] = {}
     for item in call.node.keywords:
-        if item.arg == "mode" and _is_auto(item.value):
+        if item.arg == "mode" and is_auto(item.value):
             gone[item] = None
         elif item.arg and item.arg in rows and (item.arg != "mode" or literal(item.value)[1] in ("full", "top")):
             gone[item] = rows[item.arg]
@@ -201,10 +188,6 @@ def _told(file: PythonFile, gone: Mapping[ast.keyword, Keyword | None], reason: 
         advice = wish(row) if row else 'write "max" if a higher value is better, "min" otherwise'
         why = f"Not rewritten: {advice.join(reason.rsplit('{}', 1))}."  # the text of a call may hold braces, too
         yield Match(file.span(item), _message(str(item.arg), row), "manual", why, row.row if row else None)
-
-
-def _is_auto(node: ast.expr | None) -> bool:
-    return node is not None and literal(node) == (True, "auto")
 
 
 def _message(name: str, row: Keyword | None) -> str:
@@ -285,80 +268,15 @@ def _saved(file: PythonFile, call: CallNode) -> Iterator[Match]:
     """A logger that is told no folder, and averaging of weights that is told no rate."""
     dotted = call.scope.resolve(call.node.func) or ""
     name = last_part(dotted)
-    if name == AVERAGING and dotted.startswith(f"{ROOT}.callbacks.") and not call.node.args and not _is_open(call.node):
+    if name == AVERAGING and dotted.startswith(f"{ROOT}.callbacks.") and not call.node.args and not is_open(call.node):
         if not any(keyword.arg == "swa_lrs" for keyword in call.node.keywords):
             yield Match(file.span(call.node), f"`{name}` requires `swa_lrs=` now", "manual", RATE)
         return
-    if name not in SAVED or not dotted.startswith(f"{ROOT}.loggers.") or call.node.args or _is_open(call.node):
+    if name not in SAVED or not dotted.startswith(f"{ROOT}.loggers.") or call.node.args or is_open(call.node):
         return
     if not any(keyword.arg == "save_dir" for keyword in call.node.keywords):
         reason = 'Not rewritten: it is required in every release. Name a folder, such as save_dir="logs".'
         yield Match(file.span(call.node), f"`{name}` is built without `save_dir=`", "manual", reason)
-
-
-def _is_open(call: ast.Call) -> bool:
-    """Whether a call gets arguments that are not written out in it."""
-    return any(keyword.arg is None for keyword in call.keywords) or any(
-        isinstance(argument, ast.Starred) for argument in call.args
-    )
-
-
-def _monitored(
-    file: PythonFile, facts: Facts, at: CallNode, owner: str, given: Mapping[str, ast.keyword]
-) -> Iterator[Match]:
-    """`mode="auto"`, which went by the monitor's name, and an EarlyStopping that says no monitor."""
-    call = at.node
-    open_ended = _is_open(call)
-    if owner.endswith(".EarlyStopping") and not call.args and "monitor" not in given and not open_ended:
-        monitor = ACCUMULATED if _is_spoken(facts, ACCUMULATED) else "val_loss"
-        yield Match(
-            file.span(call),
-            "EarlyStopping has no default monitor since Lightning 1.6",
-            "safe" if _is_spoken(facts, monitor) else "unsafe",
-            WATCHED[monitor],
-            "M021",
-            (NodeEdit(call, partial(_with_monitor, name=monitor)),),
-        )
-    if owner.endswith(".ModelCheckpoint") and not call.args and "monitor" not in given and not open_ended:
-        best = literal(given["save_top_k"].value)[1] if "save_top_k" in given else None
-        edit = NodeEdit(call, partial(_with_monitor, name="val_loss"))
-        if type(best) is int and best > 1:
-            saved = not admits_from(facts, LIGHTNING, "0.10")
-            level: Fix = "safe" if saved and _is_spoken(facts, "val_loss") else "unsafe"
-            yield Match(file.span(call), f"{UNTOLD}, and refuses to keep the best {best}", level, BEST, edits=(edit,))
-        elif kept_best(facts, file, given.get("save_top_k")) and _is_spoken(facts, "val_loss"):
-            yield Match(file.span(call), NEWEST, "unsafe", LOGGED, edits=(edit,))
-    mode = given.get("mode")
-    asked = mode is not None and default_of(file, at, mode.value) == (True, "auto")
-    if mode is None or not (asked or _is_auto(mode.value)):
-        return
-    watched = given.get("monitor")
-    known, monitor = literal(watched.value) if watched else (not call.args and not open_ended, "")
-    if not known or not isinstance(monitor, str):
-        reason = (
-            'Not rewritten: fixer cannot tell what it watches; write mode="max" '
-            'if a higher value is better, "min" otherwise.'
-        )
-        yield Match(file.span(mode), AUTO, "manual", reason)
-        return
-    chosen = "max" if "acc" in monitor or monitor.startswith("fmeasure") else "min"
-    value = file.source_of(mode.value)
-    text = f'"{chosen}" if {value} == "auto" else {value}' if asked else f'"{chosen}"'
-    reason = f'It chose "{chosen}" by the name of the metric that it watches.'
-    yield Match(file.span(mode), AUTO, "safe", reason, edits=(NodeEdit(mode, partial(_valued, text=text)),))
-
-
-def _is_spoken(facts: Facts, metric: str) -> bool:
-    """Whether a file other than documentation has the name of a metric as a string."""
-    spelled = (f"{quote}{metric}{quote}".encode() for quote in "\"'")
-    return any(facts.kinds.get(path) != "docs" for text in spelled for path in facts.mentions.get(text, ()))
-
-
-@touches("arguments")
-def _valued(node: cst.Arg, *, text: str) -> cst.Arg:
-    import libcst as cst
-
-    return node.with_changes(value=cst.parse_expression(text))
 
 
 @touches("arguments")
@@ -375,28 +293,6 @@ def _without(node: cst.Call, *, name: str) -> cst.Call:
     from codemods.rewrite.edits import without_arguments
 
     return without_arguments(node, frozenset({name}))
-
-
-@touches("arguments")
-def _with_monitor(node: cst.Call, *, name: str) -> cst.Call:
-    import libcst as cst
-
-    added = cst.Arg(
-        keyword=cst.Name("monitor"),
-        value=cst.SimpleString(f'"{name}"'),
-        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-    )
-    first = sum(item.keyword is None and not item.star for item in node.args)
-    before = [item.with_changes(comma=_comma()) for item in node.args[:first]]
-    behind = node.args[first:]
-    added = added.with_changes(comma=_comma() if behind else cst.MaybeSentinel.DEFAULT)
-    return node.with_changes(args=[*before, added, *behind])
-
-
-def _comma() -> cst.Comma:
-    import libcst as cst
-
-    return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
 BEFORE = """\
