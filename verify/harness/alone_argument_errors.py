@@ -25,6 +25,10 @@ MENDED = 18
 """How many others are tried for what an argument is made of, before it is left."""
 TABLE = 8
 """How many keys of a table are tried."""
+_NO_NETWORK = re.compile(
+    r"optimizer got an empty parameter list|'KeyedDict' object is not callable|"
+    r"'KeyedDict' object has no attribute '(?:forward|parameters|named_parameters|state_dict|to|train|eval|modules)'"
+)
 _OTHERS: dict[type, tuple[Any, ...]] = {
     bool: (True, False),
     int: (4, 8, 2, 16, 32, 64, 1, 3, [8, 8]),
@@ -60,6 +64,7 @@ def _told(
     for frame, line in lines[:1]:
         yield from _answering(text, frame, line, given)
         yield from _branching(text, frame, given)
+    yield from _networks(text, given)
     for _, line in lines[:3]:
         yield from _uncallable(text, line, given)
     yield from _unbuilt(text, given)
@@ -141,6 +146,26 @@ def _branching(text: str, frame: FrameType, given: Arguments) -> Iterator[Argume
             for constant in ast.walk(node.test.comparators[0]):
                 if isinstance(constant, ast.Constant) and constant.value != get(given, path):
                     yield _changed(given, path, constant.value)
+
+
+def _networks(text: str, given: Arguments) -> Iterator[Arguments]:
+    """What is called as a network is and got the configuration of that name, where the module has nothing to train, or
+    asks it for what a network has: all of them as small networks, and each."""
+    if not _NO_NETWORK.search(text):
+        return
+    found = unbuilt_networks(given)
+    if len(found) > 1:
+        yield {**given, **{name: {"@": "layer"} for name in found}}
+    yield from ({**given, name: {"@": "layer"}} for name in found)
+
+
+def unbuilt_networks(given: Arguments) -> list[str]:
+    """The arguments that are called as networks are, and are configurations."""
+    return [
+        name
+        for name, value in given.items()
+        if by_name(name) == {"@": "layer"} and isinstance(value, dict) and value.get("@") in (None, "config")
+    ]
 
 
 def _uncallable(text: str, line: ast.AST, given: Arguments) -> Iterator[Arguments]:

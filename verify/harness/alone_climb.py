@@ -260,7 +260,7 @@ class Climb:
 
     def _follow(self, turn: _Turn, tried: Attempt) -> None:
         """Put what the error suggests into the queue."""
-        if _is_final(tried) or (self.pace.is_rid and is_recorded(turn.state.shaped)):
+        if _is_final(turn.state, tried) or (self.pace.is_rid and is_recorded(turn.state.shaped)):
             return
         text = _text(tried)
         score = tried.score + (0.5 if text != turn.before else 0.0)
@@ -300,9 +300,9 @@ def _quietly(found: Iterator[T]) -> Iterator[T]:
         yield from found
 
 
-def _is_final(tried: Attempt) -> bool:
+def _is_final(state: TryState, tried: Attempt) -> bool:
     """Whether nothing that the error says will help: only other arguments from the project may."""
-    is_empty = "empty parameter list" in str(tried.error)
+    is_empty = "empty parameter list" in str(tried.error) and not argument_errors.unbuilt_networks(state.arguments)
     return is_empty or isinstance(tried.error, PackageMissing) or _is_of_class(tried)
 
 

@@ -34,6 +34,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
         ),
         ("Spread", "config={width: 14, heads: 7, blocks: 1}"),
         ("LookedUp", "size='tiny'"),
+        ("Configured", "model=a small linear layer, backbone=a small linear layer"),
         ("Branching", "opt_type='Ranger'"),
         ("LookedUpElsewhere", "task='entailment'"),
         ("Functions", "criterion=a mean squared error, lr_factor=1.0 for any step"),
