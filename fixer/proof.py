@@ -290,7 +290,7 @@ def _prove(how: ProofOptions, case: Case, made: Plan, name: str) -> tuple[Eviden
     whole = prove(case.before, after, _request(how, case, made, pins), case.progress)
     found = groups(made, case.options)
     each = (_of_group(replace(whole, group=group, codes=codes), made, after) for group, codes in found.items())
-    return tuple(with_shares(evidence, made.changes) for evidence in each)
+    return tuple(_of_arguments(with_shares(evidence, made.changes)) for evidence in each)
 
 
 def _of_group(whole: Evidence, made: Plan, after: Path) -> Evidence:
@@ -300,6 +300,18 @@ def _of_group(whole: Evidence, made: Plan, after: Path) -> Evidence:
     untold = whole.verdict == "inconclusive" and whole.rung in (None, "conforms")
     if untold or whole.verdict == "regressed" or not whole.unexecuted or touches(after, sorted(changed), executed):
         return whole
+    return _nothing_of(whole)
+
+
+def _of_arguments(evidence: Evidence) -> Evidence:
+    """The evidence of a group: nothing where the arguments of a Trainer are all that was tried of its files, and other
+    groups changed those."""
+    is_tried = any(file.argued for file in evidence.touched) and evidence.verdict in ("preserved", "repaired")
+    is_lost = is_tried and all(share.outcome == "not executed" for share in evidence.shares)
+    return _nothing_of(evidence) if is_lost else evidence
+
+
+def _nothing_of(whole: Evidence) -> Evidence:
     reason = f"nothing was executed of what {', '.join(whole.codes)} changed"
     rung: Rung | None = None if whole.rung is None else "conforms"
     told = replace(whole, facts=(*whole.facts, Fact("also", f"the runs: {whole.reason}")))

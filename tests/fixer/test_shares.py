@@ -162,6 +162,23 @@ def test_the_arguments_of_a_trainer_count_for_what_changed_them_alone() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("code", "argued", "verdict"), [("A", "f", "preserved"), ("B", "f", "inconclusive"), ("B", "g", "preserved")]
+)
+def test_a_group_that_changed_other_functions_has_nothing_of_the_arguments(
+    code: str, argued: str, verdict: str
+) -> None:
+    first = OLD.replace(b"def f():\n    return 1", b"def f():\n    return 2")
+    second = first.replace(b"def g():\n    return 1", b"def g():\n    return 2")
+    made = [Change("A", "m.py", OLD, first), Change("B", "m.py", first, second)]
+    whole = replace(BASE, codes=(code,), touched=(FileCoverage("m.py", "arguments", argued=(argued,)),))
+    found = proof._of_arguments(with_shares(whole, made))
+    assert found.verdict == verdict
+    assert (found.reason == f"nothing was executed of what {code} changed") is (verdict == "inconclusive")
+    manifest = replace(BASE, codes=("A",), touched=(FileCoverage("m.py", "not installed"),))
+    assert proof._of_arguments(with_shares(manifest, made)).verdict == "preserved", "there were no arguments"
+
+
 def test_a_commit_of_which_one_file_ran_is_preserved_in_part() -> None:
     made = [Change("A", path, OLD, OLD + b"x = 1\n") for path in ("m.py", "n.py")]
     touched = (FileCoverage("m.py", "executed"), FileCoverage("n.py", "not loaded"))

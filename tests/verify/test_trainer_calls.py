@@ -105,6 +105,19 @@ def test_a_mistake_in_them_is_seen(mistake: str, verdict: str, tmp_path: Path) -
     assert evidence.rung != "same"
 
 
+def test_a_logger_that_is_switched_off_is_as_it_was(tmp_path: Path) -> None:
+    before, after = (
+        tree(tmp_path / name, model=MODEL.replace("x, y = batch", "x, y = batch\n        self.log('a', 1.0)"),
+             train=SCRIPT.format(arguments=arguments))
+        for name, arguments in (
+            ("before", "logger=None, checkpoint_callback=False"),
+            ("after", "logger=False, enable_checkpointing=False"),
+        )
+    )  # fmt: skip
+    evidence = prove(before, after, REQUEST, lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "trains"), evidence.reason
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

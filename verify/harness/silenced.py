@@ -193,9 +193,9 @@ class Keeper:
     def _complete(self, given: dict[str, Any], names: frozenset[str], package: ModuleType) -> None:
         """Give a Trainer besides the project's arguments what keeps it from writing."""
         ours = self._of_alone(names, package)
-        for name in ("logger", "default_root_dir"):
-            if given.get(name) in (None, True):
-                given[name] = ours[name]
+        if given.get("logger", True) is True:
+            given["logger"] = ours["logger"]
+        given.setdefault("default_root_dir", ours["default_root_dir"])
         if all(given.get(name, True) for name in CHECKPOINTING):
             given["callbacks"] = [*_each(given.get("callbacks")), *ours["callbacks"]]
 
