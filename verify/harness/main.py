@@ -175,6 +175,7 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
     beside("installed").install(spec.get("own"), Path.cwd(), held.INSTALLED)
     device = beside("placement").found(spec.get("accelerators", ["cuda"]))
     beside("devices").without_cuda(str(Path.cwd()), device, held.MOVED)
+    beside("driver").stand_in(str(Path.cwd()), held.MOVED)
     beside("config_access").tell_opened(str(Path.cwd()), held.OPENED)
     watch = beside("watch").Watch(record, {**spec, "device": device})
     beside("short").plain_kernels()

@@ -39,7 +39,8 @@ STAND_INS = {
         "GPUs, TPUs, several devices or nodes, and the strategy for them",
         "one device of the kind that is here (several, with DDP, where the settings ask for them), not started by MPI",
         "the Trainer's strategy and accelerator, `num_devices`, `world_size`; `find_usable_cuda_devices` gives "
-        "numbers; automatic searches are left out",
+        "numbers; what the project asks pynvml of, where there is no driver, is one idle device; automatic searches "
+        "are left out",
     ),
     "folders": StandIn(
         "a folder outside of the copy that a logger, a checkpoint callback or the Trainer writes to",
