@@ -66,6 +66,19 @@ def test_a_trainer_that_a_module_makes_where_it_is_imported_is_in_nobodys_way(tm
     assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
 
 
+def test_a_loader_of_the_module_that_has_no_data_repairs_nothing(tmp_path: Path) -> None:
+    """Releases of old ask it for its length where nothing is validated, too."""
+    loader = "\n    def val_dataloader(self):\n        return torch.utils.data.DataLoader([])\n"
+    step = "\n    def validation_step(self, batch, batch_idx):\n        raise ValueError('of our own data alone')\n"
+    body = BODY + loader + step
+    before, after = (
+        tree(tmp_path / name, model=HEAD + more + body) for name, more in (("before", ""), ("after", "    x = 1\n"))
+    )
+    old = replace(REQUEST, baseline_below="1.5.0", before_pins=("pytorch-lightning<1.5",))
+    evidence = prove(before, after, old, lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
+
+
 def test_a_file_beside_a_module_hides_no_folder_of_that_name_above(tmp_path: Path) -> None:
     head = "from .utils import SIZE\nfrom utils.data import RATE\n"
     for name, more in (("before", ""), ("after", "    x = 1\n")):

@@ -345,7 +345,8 @@ def fit(bench: TryBench, module: Any, made: list[Any], state: TryState, trainer:
     bench.builder.put_on(module, state.attributes)
     handed = RepeatedBatches(made)
     loader: Any = DataLoader(handed, batch_size=None, shuffle=False)  # type: ignore[arg-type]
-    evaluation: Any = DataLoader(handed, batch_size=None, shuffle=False) if state.validates else None  # type: ignore[arg-type]
+    is_evaluated = state.validates or _has_own(module, "val_dataloader")  # up to 1.9 that is asked for a length, too
+    evaluation: Any = DataLoader(handed, batch_size=None, shuffle=False) if is_evaluated else None  # type: ignore[arg-type]
     limits = {} if state.validates else {"limit_val_batches": 0, "num_sanity_val_steps": 0}
     package = _package(module)
     runner = package.Trainer(**{"log_every_n_steps": 1, **trainer, **limits})
@@ -357,6 +358,12 @@ def fit(bench: TryBench, module: Any, made: list[Any], state: TryState, trainer:
         runner.fit(module, loader)
     if state.tests:
         runner.test(module, loader)
+
+
+def _has_own(module: Any, hook: str) -> bool:
+    """Whether a module has a hook that is not Lightning's."""
+    owner = next((base for base in type(module).__mro__ if hook in vars(base)), None)
+    return owner is not None and owner.__module__.split(".")[0] not in ("lightning", "pytorch_lightning")
 
 
 def _package(module: Any) -> ModuleType:
