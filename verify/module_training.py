@@ -20,7 +20,7 @@ from verify.reading import modules
 from verify.reading.idle import Executed, executed, watched
 from verify.reading.modules import ModuleFile
 from verify.reading.sources import NAMESPACES, Sources
-from verify.reading.trainer_calls import TrainerCall, changed_calls
+from verify.reading.trainer_calls import ChangedCall, changed_calls
 from verify.running import OUTPUT
 from verify.sandbox.process import Outcome, memory
 
@@ -341,7 +341,7 @@ def _called(recipe: Recipe, is_before: bool) -> Mapping[str, object]:
 
 
 def _with_calls(
-    sides: Sides, calls: Sequence[TrainerCall], trained: Sequence[Recipe]
+    sides: Sides, calls: Sequence[ChangedCall], trained: Sequence[Recipe]
 ) -> list[tuple[Recipe, RunRecord | None, RunRecord]]:
     """Trainings of modules that trained, by what was changed for a Trainer of a file that loads them."""
     recipes = []
@@ -352,7 +352,7 @@ def _with_calls(
     return _replay(sides, recipes, "calls") if recipes else []
 
 
-def _argued(calls: Sequence[TrainerCall], parts: Sequence[Alone]) -> dict[str, list[str]]:
+def _argued(calls: Sequence[ChangedCall], parts: Sequence[Alone]) -> dict[str, list[str]]:
     """The functions, by their files, of which all that was changed is what their Trainers are given, and trained a
     module."""
     trained = {part.trainer for part in parts if part.after.fitted}

@@ -46,7 +46,7 @@ class WrittenCall:
 
 
 @dataclass(frozen=True)
-class TrainerCall:
+class ChangedCall:
     """A call of Trainer in the function of a file, before and after; `left` are arguments that both trees write alike
     and that cannot be made by themselves."""
 
@@ -62,13 +62,13 @@ class TrainerCall:
         return f"{self.path}:{self.new.line}"
 
 
-def changed_calls(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[TrainerCall, ...]:
+def changed_calls(before: Sources, after: Sources, changed: Iterable[str]) -> tuple[ChangedCall, ...]:
     """The calls in functions, and in code outside of them, in which nothing but arguments of Trainer was changed, where
     all of these can be made."""
     return tuple(call for path in sorted(set(changed)) for call in _of_file(before, after, path))
 
 
-def _of_file(before: Sources, after: Sources, path: str) -> Iterator[TrainerCall]:
+def _of_file(before: Sources, after: Sources, path: str) -> Iterator[ChangedCall]:
     old, new = before.tree(path), after.tree(path)
     if old is None or new is None or not after.packages(path) & set(NAMESPACES):
         return
@@ -106,7 +106,7 @@ _Scope = tuple[ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, ast.Module]
 
 def _of_scope(
     path: str, name: str, before: _Scope, after: _Scope, values: Mapping[str, object]
-) -> list[TrainerCall] | None:
+) -> list[ChangedCall] | None:
     """The changed calls of one function, all of them or none."""
     olds, news = _trainers(before[0]), _trainers(after[0])
     if not news or len(olds) != len(news) or _without(before[0], olds) != _without(after[0], news):
@@ -147,7 +147,7 @@ def _is_text(node: object) -> bool:
 _Placed = tuple[ast.Call, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, ast.Module]
 
 
-def _call(path: str, function: str, old: _Placed, new: _Placed, values: Mapping[str, object]) -> TrainerCall | None:
+def _call(path: str, function: str, old: _Placed, new: _Placed, values: Mapping[str, object]) -> ChangedCall | None:
     """A call whose arguments were changed; None where one of those cannot be made by itself."""
     theirs, ours = ({each.arg: each.value for each in call[0].keywords} for call in (old, new))
     names = dict.fromkeys((*theirs, *ours))
@@ -161,7 +161,7 @@ def _call(path: str, function: str, old: _Placed, new: _Placed, values: Mapping[
     if both[0] is None or both[1] is None:
         return None
     left = tuple(name or "**" for name in ours if name not in both[1].given)
-    return TrainerCall(path, function, both[0], both[1], left)
+    return ChangedCall(path, function, both[0], both[1], left)
 
 
 def _code(node: ast.expr | None) -> str:
@@ -245,7 +245,7 @@ def _assigned(scope: ast.AST, line: int) -> Mapping[str, ast.expr | None]:
     return found
 
 
-class _Unknown(Exception):
+class _Unmakeable(Exception):
     """Something that hangs on more than is known here."""
 
 
@@ -265,15 +265,15 @@ class _Maker:
         known = len(self.used)
         try:
             return self._made(copy.deepcopy(node), 0)
-        except _Unknown:
+        except _Unmakeable:
             del self.used[known:]
             return None
 
     def _made(self, node: ast.expr, depth: int) -> ast.expr:
         if depth > DEPTH or isinstance(node, ast.Lambda | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
-            raise _Unknown
+            raise _Unmakeable
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            raise _Unknown
+            raise _Unmakeable
         root = _root(node)
         if root is not None and not isinstance(node, ast.Name) and root.id not in self.imports:
             return self._setting(node)
@@ -302,13 +302,13 @@ class _Maker:
             return node
         if node.id in self.values and node.id not in self.assigned:
             return _literal(self.values[node.id])
-        raise _Unknown
+        raise _Unmakeable
 
     def _setting(self, node: ast.expr) -> ast.expr:
         """`args.gpus`, as the project's options have it."""
         name = node.attr if isinstance(node, ast.Attribute) else _key(node)
         if name not in self.values:
-            raise _Unknown
+            raise _Unmakeable
         return _literal(self.values[name])
 
 
