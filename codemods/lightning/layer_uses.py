@@ -17,7 +17,9 @@ from codemods.lightning.layers import TRAINED
 _BASE = "lightning.pytorch.LightningModule"
 _MODULE = "torch.nn.Module"
 _HARMLESS = frozenset({"parameters", "named_parameters", "state_dict", "load_state_dict", "train", "eval", "to"})
-_UNSEEN = re.compile(r"requires_grad|[Ff]reeze|automatic_optimization|manual_backward|optimizer_idx")
+_UNSEEN = re.compile(
+    r"requires_grad\s*=(?!=)|requires_grad_|[Ff]reeze|automatic_optimization|manual_backward|optimizer_idx|setattr"
+)
 """Words of a class that decides itself which of its parameters get a gradient."""
 _ALL = frozenset({
     "parameters", "named_parameters", "children", "named_children", "modules", "named_modules", "state_dict",

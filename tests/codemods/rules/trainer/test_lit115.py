@@ -256,6 +256,8 @@ MADE = "        self.b = nn.Linear(2, 2)\n"
         (MADE, f"        if deep:\n    {MADE}"),
         (MADE, f"{MADE}        self.automatic_optimization = False\n"),
         (MADE, f"{MADE}        freeze(self)\n"),
+        (MADE, f"{MADE}        for each in self.b.parameters():\n            each.requires_grad = False\n"),
+        (MADE, f"{MADE}        setattr(self, name, self.a)\n"),
         ("batch, batch_idx):\n        return", "batch, batch_idx, optimizer_idx):\n        return"),
         ("trainer.fit(Net())", "trainer.fit(model)"),
         ("trainer.fit(Net())", "trainer.fit(Net())\ntrainer.fit(Other())"),
@@ -290,6 +292,12 @@ def test_layers_inside_a_module_that_is_called(old: str, new: str, told: bool) -
     made = run_rules({"a.py": text.replace(old, new)}, *RULES, unsafe=True)
     assert (b"ddp_find_unused_parameters_true" in made.final()["a.py"]) == told
     assert any("`self.b.spare`" in item.reason for item in made.findings) == told
+
+
+def test_asking_whether_a_parameter_trains_freezes_none() -> None:
+    text = text_of(LEFT).replace(MADE, f"{MADE}        self.n = [p for p in self.parameters() if p.requires_grad]\n")
+    made = run_rules({"a.py": text}, *RULES, unsafe=True)
+    assert b"ddp_find_unused_parameters_true" in made.final()["a.py"]
 
 
 def test_what_is_used_is_said() -> None:
