@@ -16,6 +16,7 @@ from codemods.lightning.layers import TRAINED
 
 _BASE = "lightning.pytorch.LightningModule"
 _MODULE = "torch.nn.Module"
+_BESIDE = ("abc.ABC", "typing.Generic")
 _HARMLESS = frozenset({"parameters", "named_parameters", "state_dict", "load_state_dict", "train", "eval", "to"})
 _UNSEEN = re.compile(
     r"requires_grad\s*=(?!=)|requires_grad_|[Ff]reeze|automatic_optimization|manual_backward|optimizer_idx|setattr"
@@ -63,7 +64,8 @@ def layer_uses(file: PythonFile, facts: Facts, item: ClassNode) -> LayerUses | N
 def _uses_of(
     file: PythonFile, facts: Facts, item: ClassNode, base: str, run: Sequence[str], depth: int
 ) -> LayerUses | None:
-    bases = [item.scope.resolve(each) for each in item.node.bases]
+    named = [each.value if isinstance(each, ast.Subscript) else each for each in item.node.bases]
+    bases = [dotted for each in named if (dotted := item.scope.resolve(each)) not in _BESIDE]
     if bases != [base] or run[0] not in item.methods or _UNSEEN.search(file.source_of(item.node)):
         return None
     layers = dict(_layers(file, facts, item))

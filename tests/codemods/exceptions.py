@@ -25,6 +25,8 @@ LOST: dict[tuple[str, str], str] = {
     ("LIT210-0", "named like a method"): OPEN,
     ("LIT115-0", "fold string"): WORD,
     ("LIT115-0", "two strings"): WORD,
+    ("LIT115-2", "fold string"): WORD,
+    ("LIT115-2", "two strings"): WORD,
     ("STP003-0", "inner function"): OPEN,
     ("STP003-0", "inside by defaults"): OPEN,
     ("TBP102-0", "given by default"): "who builds the module may give another value, and the step shows nothing of it",
@@ -101,7 +103,27 @@ ALONE = (
 )  # fmt: skip
 """Lines that nobody else in the function needs."""
 
+ELSEWHERE = "the argument is given its value elsewhere, and is rewritten where the call itself writes it"
+
 LOWER: dict[str, dict[str, tuple[str, ...]]] = {
+    "LIT101-8": {ELSEWHERE: ("keys zipped", "keys of another kind"), "open: compared twice": ("compared twice",)},
+    "LIT115-2": {
+        ELSEWHERE: (
+            "settings by key",
+            "settings by get",
+            "settings in a dataclass",
+            "settings in a namespace",
+            "given back",
+            "keys zipped",
+            "keys of another kind",
+            "enum",
+            "named tuple",
+            "nested settings",
+            "given by a static method",
+            "given by a lambda",
+        ),
+        "the base of the class is a name of the function that makes it": ("local import",),
+    },
     "BWD004-0": {
         READS: (*LINES, *KEPT, "underscore", "second name", "onto itself", "delete"),
         BINDS: ("tuple", "chained"),
