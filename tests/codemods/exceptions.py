@@ -106,7 +106,10 @@ ALONE = (
 ELSEWHERE = "the argument is given its value elsewhere, and is rewritten where the call itself writes it"
 
 LOWER: dict[str, dict[str, tuple[str, ...]]] = {
-    "LIT101-8": {ELSEWHERE: ("keys zipped", "keys of another kind"), "open: compared twice": ("compared twice",)},
+    "LIT101-8": {
+        ELSEWHERE: ("keys zipped", "keys of another kind"),
+        "open: a condition that is put twice is not seen to be one": ("compared twice",),
+    },
     "LIT115-2": {
         ELSEWHERE: (
             "settings by key",

@@ -146,12 +146,12 @@ RULE = Rule(
     why=(
         "Lightning 2.0 left find_unused_parameters at torch's default, False (pull request 16611, breakage B07), which "
         "the upgrade guide does not list: a step that leaves a parameter without a gradient makes the next one fail. "
-        "Where the training step of the module that the Trainer fits is seen to leave a layer of its constructor "
-        "without one, in all steps, under `no_grad` alone or but where a condition on the step says so, DDP is told "
-        "to look for it (run on 2.6.6, which fails without). That costs a pass over the graph in each step. A frozen "
-        "layer needs nothing. Elsewhere it is named where a Trainer is written for 1.x: what layers of other packages "
-        "leave unused inside is not seen, as the pooler of a transformer whose output nobody reads, so that no use of "
-        "all layers proves that nothing is needed; most models need nothing. With several optimizers OPT001 answers it."
+        "Where the training step of the module that the Trainer fits leaves a layer of its constructor without one, in "
+        "all steps, under `no_grad` alone or but where a condition on the step says so, DDP is told to look for it "
+        "(run on 2.6.6, which fails without). That costs a pass over the graph in each step. A frozen layer needs "
+        "nothing. Elsewhere it is named where a Trainer is written for 1.x: fixer cannot tell what layers of others "
+        "leave unused inside, as the pooler of a transformer whose pooled output goes unread, so that no use of all "
+        "layers proves that nothing is needed; most models need nothing. With several optimizers OPT001 answers it."
     ),
     fix="unsafe",
     versions="Lightning 1.x -> 2.0 and later",
