@@ -148,7 +148,10 @@ def test_what_a_function_gives_back_is_what_it_kept_last() -> None:
 def test_a_tune_beside_one_that_is_rewritten_is_told() -> None:
     text = f"{HEAD}{TUNED}\nt = Trainer()\nt.tune(m)\n"
     made = run_rules({"train.py": text}, rule("LIT113"))
-    assert [(item.fix, item.span.line) for item in made.findings] == [("unsafe", 4), ("manual", 9)]
+    assert [(item.fix, item.span.line) for item in made.findings] == [("unsafe", 4), ("unsafe", 9)]  # nothing to tune
+    asking = text.replace("\nt = Trainer()", "\nt = Trainer(auto_lr_find=flag())")
+    made = run_rules({"train.py": asking}, rule("LIT113"))
+    assert [(item.fix, item.span.line) for item in made.findings] == [("unsafe", 4), ("manual", 8)]
 
 
 @pytest.mark.parametrize(
