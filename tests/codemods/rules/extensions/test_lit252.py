@@ -4,7 +4,7 @@ import pytest
 
 from codemods.finding import Fix
 from codemods.rules.extensions.lit252 import RULE
-from tests.codemods.support import run_rules
+from tests.codemods.support import rule, run_rules
 
 HEAD = "from pytorch_lightning import Trainer\nfrom pytorch_lightning.callbacks import ProgressBar\n\n"
 CALL = "Trainer(callbacks=[ProgressBar()])\n"
@@ -70,6 +70,26 @@ def test_without_a_pin_the_code_tells(text: str) -> None:
 )
 def test_other_bars_are_left_alone(text: str, pin: str) -> None:
     assert look(text, pin) == (set(), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        (
+            "from pytorch_lightning.callbacks import ProgressBarBase\n\n\nclass Bar(ProgressBarBase):\n    pass\n",
+            "from pytorch_lightning.callbacks.progress.progress_bar import ProgressBar\n\n\n"
+            "class Bar(ProgressBar):\n    pass\n",
+        ),
+        (
+            "import pytorch_lightning as pl\n\n\nclass A(pl.callbacks.ProgressBar, pl.callbacks.ProgressBarBase):\n    pass\n",
+            "import pytorch_lightning as pl\n\n\n"
+            "class A(pl.callbacks.TQDMProgressBar, pl.callbacks.progress.progress_bar.ProgressBar):\n    pass\n",
+        ),
+    ],
+)
+def test_the_base_of_all_bars_becomes_no_bar_of_tqdm_by_its_new_name(text: str, after: str) -> None:
+    made = run_rules({"a.py": text}, RULE, rule("LIT001"), pins=(OLD,))
+    assert made.final()["a.py"].decode() == after
 
 
 @pytest.mark.parametrize(
