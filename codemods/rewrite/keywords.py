@@ -159,11 +159,12 @@ def _noted(comma: Any, behind: Any, between: Any) -> tuple[Any, Any, Any]:
 
 
 def with_callback(call: cst.Call, text: str, held: Literal["list", "optional", "one"] = "list") -> cst.Call:
-    """The call with one more callback, in a list of its own where it has none, or beside the `one` that it has; other
-    values are unpacked, with none in the place of None where they are `optional`. Of two progress bars of one class one
-    is made, with the arguments of both."""
+    """The call with one more callback, in a list of its own where it has none, beside the `one` that it has, or added
+    to a sum of lists; other values are unpacked, with none in the place of None where they are `optional`. Of two
+    progress bars of one class one is made, with the arguments of both."""
     import libcst as cst
 
+    new: cst.BaseExpression
     old = next((item for item in call.args if item.keyword and item.keyword.value == "callbacks"), None)
     if old is None:
         return with_keyword(call, "callbacks", text[2:-1] if text.startswith("*(") else f"[{text}]")
@@ -173,25 +174,52 @@ def with_callback(call: cst.Call, text: str, held: Literal["list", "optional", "
         return with_value(call, "callbacks", f"[{text}]")
     if held == "one" and not isinstance(value, cst.List):
         new = cst.List([cst.Element(value, comma=_comma()), element])
+    elif isinstance(value, cst.BinaryOperation) and _is_sum(value) and held == "list":
+        new = _added(value, element)
     elif not isinstance(value, cst.List):
         if isinstance(value, cst.IfExp | cst.Lambda | cst.BooleanOperation | cst.NamedExpr) and not value.lpar:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         if held == "optional":
             value = cst.parse_expression(f"({cst.Module([]).code_for_node(value)} or [])")
         new = cst.List([cst.StarredElement(value, comma=_comma()), element])
-    elif not value.elements:
-        new = cst.List([element])
     else:
         if merged := _one_bar(value, element):
             return call.with_changes(
                 args=[item.with_changes(value=merged) if item is old else item for item in call.args]
             )
-        *rest, last = value.elements
-        between = rest[-1].comma if rest and isinstance(rest[-1].comma, cst.Comma) else _comma(value.lbracket)
-        between, bracket = _apart(between, value.rbracket)
-        element = element.with_changes(comma=last.comma)
-        new = value.with_changes(elements=[*rest, last.with_changes(comma=between), element], rbracket=bracket)
+        new = _extended(value, element)
     return call.with_changes(args=[item.with_changes(value=new) if item is old else item for item in call.args])
+
+
+def _extended(value: cst.List, element: cst.BaseElement) -> cst.List:
+    """A list with one more element."""
+    import libcst as cst
+
+    if not value.elements:
+        return value.with_changes(elements=[element])
+    *rest, last = value.elements
+    between = rest[-1].comma if rest and isinstance(rest[-1].comma, cst.Comma) else _comma(value.lbracket)
+    between, bracket = _apart(between, value.rbracket)
+    element = element.with_changes(comma=last.comma)
+    return value.with_changes(elements=[*rest, last.with_changes(comma=between), element], rbracket=bracket)
+
+
+def _added(value: cst.BinaryOperation, element: cst.BaseElement) -> cst.BinaryOperation:
+    """A sum of lists with one more element: of its last list, or of one behind it."""
+    import libcst as cst
+
+    if isinstance(value.right, cst.List):
+        return value.with_changes(right=_extended(value.right, element))
+    return cst.BinaryOperation(value, cst.Add(), cst.List([element]))
+
+
+def _is_sum(value: cst.BaseExpression) -> bool:
+    """Whether an expression is `[...] + more`, or `more + [...]`."""
+    import libcst as cst
+
+    if not isinstance(value, cst.BinaryOperation) or not isinstance(value.operator, cst.Add):
+        return False
+    return any(isinstance(side, cst.List) or _is_sum(side) for side in (value.left, value.right))
 
 
 def _apart(between: cst.Comma, bracket: cst.RightSquareBracket) -> tuple[cst.Comma, cst.RightSquareBracket]:
