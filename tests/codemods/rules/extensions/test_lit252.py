@@ -81,7 +81,8 @@ def test_other_bars_are_left_alone(text: str, pin: str) -> None:
             "class Bar(ProgressBar):\n    pass\n",
         ),
         (
-            "import pytorch_lightning as pl\n\n\nclass A(pl.callbacks.ProgressBar, pl.callbacks.ProgressBarBase):\n    pass\n",
+            "import pytorch_lightning as pl\n\n\n"
+            "class A(pl.callbacks.ProgressBar, pl.callbacks.ProgressBarBase):\n    pass\n",
             "import pytorch_lightning as pl\n\n\n"
             "class A(pl.callbacks.TQDMProgressBar, pl.callbacks.progress.progress_bar.ProgressBar):\n    pass\n",
         ),
