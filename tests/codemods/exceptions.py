@@ -18,6 +18,8 @@ LOST: dict[tuple[str, str], str] = {
     ("LIT004-1", "module alias"): NAMED,
     ("LIT111-0", "module import"): NAMED,
     ("LIT111-0", "module alias"): NAMED,
+    ("LIT252-1", "module import"): NAMED,
+    ("LIT252-1", "module alias"): NAMED,
     ("LIT002-0", "import module"): OPEN,
     ("LIT126-0", "copied by dict"): OPEN,
     ("LIT126-0", "handed class"): OPEN,

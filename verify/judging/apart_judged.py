@@ -103,7 +103,7 @@ def overall(
     if not counted:
         through = any(part.after and part.after.fitted for part in parts)
         why = "; it executed none of the changed files" if through else f": {parts[0].reason}"
-        reason = f"{told_of(parts[0], len(parts))}{why}"
+        reason = f"{told_of(parts[0], _modules(parts))}{why}"
         return Judgement("inconclusive", ground, reason, facts=(*facts_of_parts(parts), *rest))
     rested = judged(counted)
     worst = min(rested, key=lambda part: _WORST.index(part.verdict))
@@ -114,9 +114,13 @@ def overall(
         rung = "same" if all(part.rung == "same" for part in whole) else "trains"
     tolerance = max((part.tolerance for part in rested if part.tolerance is not None), default=None)
     facts = (*facts_of_parts([worst, *(part for part in parts if part is not worst)]), *rest)
-    reason = f"{told_of(worst, len(parts))}: {worst.reason}"
+    reason = f"{told_of(worst, _modules(parts))}: {worst.reason}"
     size, where = (off.max_difference, off.furthest) if off else (None, None)
     return Judgement(worst.verdict, rung, reason, size, tolerance, where, facts)
+
+
+def _modules(parts: Sequence[Alone]) -> int:
+    return len({part.module for part in parts})
 
 
 def _difference(part: Alone) -> float:

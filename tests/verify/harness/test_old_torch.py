@@ -72,10 +72,11 @@ def test_what_cannot_be_watched_is_told_as_such_and_is_no_failure_of_the_project
         raise ImportError("torch is too old")
 
     monkeypatch.setattr(harness, name, (99, 0) if name == "OLDEST" else fails)
-    part = type("Part", (), {"watch_trackers": lambda *given: None, "lend": len, "lend_loading": len, "LENT": {}})
+    idle = dict.fromkeys(("watch_trackers", "lend", "lend_loading"), lambda *given: None)
+    part = type("Part", (), {**idle, "LENT": {}})
     monkeypatch.setattr(harness, "beside", lambda name: part)
     record = harness.Record(str(tmp_path / "record"))
-    assert harness.prepared({"namespaces": []}, record) is None
+    assert harness.prepared({"namespaces": [], "seed": 1}, record) is None
     told = read(tmp_path / "record", "train.py")
     assert told.unusable in ("RuntimeError: a proof runs on Python 99.0 or newer", "ImportError: torch is too old")
     assert told.recording.failure is None
