@@ -64,6 +64,11 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
                 stack.append(value)
 
 
+def arms_of(node: ast.expr) -> list[ast.expr]:
+    """What an expression may be: the arms of a choice, or itself."""
+    return [*arms_of(node.body), *arms_of(node.orelse)] if isinstance(node, ast.IfExp) else [node]
+
+
 def statements_below(node: ast.AST) -> Iterator[ast.stmt]:
     """The statements below a node, those of functions and classes too, in the order of `ast.walk`."""
     waiting = [node]

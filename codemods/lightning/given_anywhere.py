@@ -6,9 +6,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.calls import last_name
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
-from codemods.code.syntax import targets_of
+from codemods.code.syntax import arms_of, targets_of
 from codemods.lightning.configured_values import texts_in_configurations
 from codemods.lightning.facts import Facts, literal
 
@@ -65,7 +66,7 @@ def _by_call(node: ast.Call, name: str) -> Iterator[ast.expr]:
     """What an option of that name has by default and offers, and what no other call that says the name tells."""
     said = [literal(item)[1] for item in node.args]
     spoken = {item.lstrip("-").replace("-", "_") for item in said if isinstance(item, str)}
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    called = last_name(node.func)
     if name not in spoken or called in ("getattr", "hasattr", "get", "pop", "print"):
         return
     given = {item.arg: item.value for item in node.keywords}
@@ -89,10 +90,11 @@ def _name(node: ast.AST) -> str | None:
     if isinstance(node, ast.Subscript):
         value = literal(node.slice)[1]
         return value if isinstance(value, str) else None
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+    return last_name(node) if isinstance(node, ast.expr) else None
 
 
 def _arms(node: ast.expr) -> list[ast.expr]:
-    if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "field":
+    """What a value may be, or the default of what is a field of a dataclass."""
+    if isinstance(node, ast.Call) and last_name(node.func) == "field":
         return [item.value for item in node.keywords if item.arg == "default"] or [node]
-    return [*_arms(node.body), *_arms(node.orelse)] if isinstance(node, ast.IfExp) else [node]
+    return arms_of(node)

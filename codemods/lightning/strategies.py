@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import arms_of
 from codemods.lightning.configured_values import configured_values, is_set
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.kinds import part_of_choice
@@ -118,7 +119,7 @@ def named(file: PythonFile, facts: Facts, node: ast.expr, succeed: bool = False)
 def succeeded(file: PythonFile, facts: Facts, node: ast.expr) -> StrategyName | None:
     """What takes the place of DataParallel or of FairScale's sharding, where an expression names that by itself or as
     one of a choice, and what is then not the same; no notebook starts processes."""
-    gone = any(isinstance(value := literal(arm)[1], str) and value in SUCCESSORS for arm in _arms(node))
+    gone = any(isinstance(value := literal(arm)[1], str) and value in SUCCESSORS for arm in arms_of(node))
     if not gone or file.path.endswith(".ipynb"):
         return None
     found = named(file, facts, node, succeed=True)
@@ -210,10 +211,6 @@ def _compared(file: PythonFile, name: str) -> set[str]:
         for item in walk(node)
         if isinstance(item, ast.Constant) and isinstance(item.value, str)
     }
-
-
-def _arms(node: ast.expr) -> list[ast.expr]:
-    return [*_arms(node.body), *_arms(node.orelse)] if isinstance(node, ast.IfExp) else [node]
 
 
 def is_strategy(node: ast.expr) -> bool:

@@ -13,6 +13,7 @@ DDP = {"ddp": "ddp_find_unused_parameters_true", "ddp_spawn": "ddp_spawn_find_un
 
 
 def looking(node: cst.Arg | cst.Assign) -> cst.Arg | cst.Assign:
+    """What names a strategy, with the one that looks for them in the place of each that does not."""
     return node.with_changes(value=_replaced(node.value))
 
 

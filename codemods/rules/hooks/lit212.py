@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, is_name, is_plain, may_return_none, parameters, results, self_name, uses
+from codemods.code.syntax import (
+    Function,
+    is_name,
+    is_plain,
+    is_super_call,
+    may_return_none,
+    parameters,
+    results,
+    self_name,
+    uses,
+)
 from codemods.finding import Fix
 from codemods.lightning.class_family import clash, definitions
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
@@ -54,7 +64,7 @@ def _gives(item: ClassNode, save: Function) -> bool:
     values, given = results(save), {*parameters(save)[-1:]}
     if LOAD not in item.methods:
         given |= {*_of_above(save)}
-        values = [value for value in values if not _asks_above(value)]
+        values = [value for value in values if not is_super_call(value, SAVE)]
     return any(not (isinstance(value, ast.Name) and value.id in given) for value in values)
 
 
@@ -62,17 +72,10 @@ def _of_above(save: Function) -> Iterator[str]:
     """The names of what the class above gave, of which nothing but a result is made."""
     for node in save.body:
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and _asks_above(node.value):
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and is_super_call(node.value, SAVE):
             spoken = sum(isinstance(each, ast.Name) and each.id == target.id for each in walk(save))
             if spoken == 1 + sum(is_name(value, target.id) for value in results(save)):
                 yield target.id
-
-
-def _asks_above(node: ast.expr) -> bool:
-    """Whether a value is what `super().on_save_checkpoint(...)` gives."""
-    function = node.func if isinstance(node, ast.Call) else None
-    owner = function.value if isinstance(function, ast.Attribute) and function.attr == SAVE else None
-    return isinstance(owner, ast.Call) and is_name(owner.func, "super")
 
 
 def _refusal(file: PythonFile, facts: Facts, item: ClassNode, fact: ClassFact, save: Function) -> str | None:

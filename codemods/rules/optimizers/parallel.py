@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from codemods.code.nodes import every_node, walk
 from codemods.code.scopes import ROOT
@@ -24,9 +23,6 @@ from codemods.rewrite.manual.trainers import trainers_of
 from codemods.rewrite.splice import valued
 from codemods.rule import Match, NodeEdit
 from codemods.rules.optimizers.plan import OptimizerVerdict
-
-if TYPE_CHECKING:
-    pass
 
 LOOKS = DDP["ddp"]
 SIMPLE = ("gpu", "cuda", "cpu", "auto", None)

@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass, replace
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.code.syntax import arms_of
 from codemods.lightning.configured_values import configured_values
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.given_anywhere import texts_given
@@ -39,7 +40,7 @@ class Divided:
 
 def speaks_of_cpu(node: ast.expr) -> bool:
     """Whether an expression chooses between processes on the CPU and something else."""
-    return isinstance(node, ast.IfExp) and any(literal(arm)[1] == "ddp_cpu" for arm in _arms(node))
+    return isinstance(node, ast.IfExp) and any(literal(arm)[1] == "ddp_cpu" for arm in arms_of(node))
 
 
 def divided(
@@ -47,7 +48,7 @@ def divided(
 ) -> Divided | None:
     """An accelerator of several kinds, beside GPUs that are asked for; None where it is of one kind, or of others."""
     if isinstance(node, ast.IfExp):
-        kinds = frozenset(literal(arm)[1] if literal(arm)[0] else ... for arm in _arms(node))
+        kinds = frozenset(literal(arm)[1] if literal(arm)[0] else ... for arm in arms_of(node))
         return _all_without(facts, asked, kinds, _choice(file, facts, node, kinds, gpus, asked))
     text, (values, doubt) = file.source_of(node), _told(facts, file, call, node)
     kinds = values & (STRATEGIES if doubt else BY_GPUS | {"cpu"})
@@ -119,7 +120,7 @@ def _choice(
     strategy = ""
     if kinds & (STRATEGIES | {"ddp_cpu"}):
         strategy = (named(file, facts, _without_hardware(node)).text or "").replace("ddp_cpu", "ddp_spawn")
-    sides = [{literal(arm)[1] for arm in _arms(side)} for side in (node.body, node.orelse)]
+    sides = [{literal(arm)[1] for arm in arms_of(side)} for side in (node.body, node.orelse)]
     if not kinds & ON_CPU:
         return Divided(strategy, asked)
     if (
@@ -181,7 +182,3 @@ def _without_hardware(node: ast.expr) -> ast.expr:
     value = literal(node)[1]
     gone = value in BY_GPUS or value == "cpu"
     return ast.copy_location(ast.Constant(None), node) if gone else node
-
-
-def _arms(node: ast.expr) -> list[ast.expr]:
-    return [*_arms(node.body), *_arms(node.orelse)] if isinstance(node, ast.IfExp) else [node]
