@@ -55,7 +55,7 @@ HARDWARE_SINCE = "1.4"
 """The release that let `accelerator=` name hardware."""
 BY_PROCESSES = (
     "DataParallel was removed in 2.0; in DDP, which replaces it, each device is a process "
-    "and takes a batch of its own, so that a step sees as many times more, and no hook gets what all devices made"
+    "with a batch of its own: a step sees as many batches as there are devices, and no hook gets the outputs of all"
 )
 EACH_READS_ALL = "; an IterableDataset is read whole by each process, unless it divides its items among them itself"
 UNSHARDED = (

@@ -24,7 +24,7 @@ KEPT = frozenset(Path(__file__).with_name("numpy_names.txt").read_text(encoding=
 """Names of NumPy's that are there: a file that uses no other one is not worth a question."""
 _USED = re.compile(r"\b(?:np|numpy)\.(\w+)")
 _OTHERWISE = re.compile(r"\bfrom numpy\b|\bimport numpy as (?!np\b)")
-SAME = "It has that name in every release."
+SAME = "The new name means the same in every release of NumPy."
 ASKED = "Not rewritten: the replacement may behave differently; {}."
 _BREAK = re.compile(r"\r\n|\r|\n")
 

@@ -46,7 +46,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if id(place) not in spared and name.rpartition(".")[2] not in _asked(file):
             message = f"`{name}` was removed in torchaudio 2.9"
             yield Match(
-                file.span(place), message, "manual", f"Not rewritten: what there is instead differs. {GONE[name]}."
+                file.span(place),
+                message,
+                "manual",
+                f"Not rewritten: its replacement is called in another way. {GONE[name]}.",
             )
 
 

@@ -59,17 +59,19 @@ def _calls(file: PythonFile) -> list[CallNode]:
 
 
 def _judged(file: PythonFile, call: CallNode, name: str, row: OrderedParameters) -> Match:
-    message = f"`{name}` takes {'nothing' if not row.kept else f'only {row.kept}'} by position since librosa {SINCE}"
+    taken = f"only {row.kept} argument{'s'[: row.kept - 1]}" if row.kept else "no argument"
+    message = f"`{name}` takes {taken} by position since librosa {SINCE}"
     names = row.names[row.kept : len(call.node.args)]
     place = file.span(call.node.args[row.kept])
     given = {item.arg for item in call.node.keywords}
     starred = any(isinstance(item, ast.Starred) for item in call.node.args)
     if starred or None in given or given & {*names} or len(call.node.args) > len(row.names):
-        told = "`*` or `**` gives more" if starred or None in given else "releases differ in what these are"
+        told = "`*` or `**` gives more" if starred or None in given else "releases differ in which arguments these are"
         first = row.names[row.kept]
         return Match(place, message, "manual", f"Not rewritten: {told}; write names: `{first}=...`.")
     edit = partial(by_name, names=names, first=row.kept)
-    reason = f"They are called {', '.join(names)} in every release from 0.7 on."
+    shown = ", ".join(f"`{each}`" for each in names)
+    reason = f"{'Its name is' if len(names) == 1 else 'Their names are'} {shown} in every release from 0.7 on."
     return Match(place, message, "safe", reason, edits=(NodeEdit(call.node, edit),))
 
 

@@ -16,10 +16,8 @@ _LINES = Path(__file__).with_name("numpy_lib_names.txt").read_text(encoding="asc
 MODULES: Mapping[str, frozenset[str]] = {words[0]: frozenset(words[1:]) for line in _LINES if (words := line.split())}
 """The modules that are gone, with the names that are `numpy.<name>` as well: in NumPy 1.26 the same object, and there
 in 2 still (listed by running both)."""
-SAME = "numpy itself has it by that name: in NumPy 1.26 the same object, and there in 2 still."
-OTHERWISE = (
-    "Not rewritten: {} is no name of numpy's own. Keep NumPy 1 by `numpy<2` in the requirements, or do without it."
-)
+SAME = "`numpy` itself has it by that name: the same object in NumPy 1.26, and still there in NumPy 2."
+OTHERWISE = "Not rewritten: `numpy` itself has no {}. Keep NumPy 1 by `numpy<2` in the requirements, or do without it."
 WHOLE = "Not rewritten: ask numpy itself for what is used of it, as in `numpy.average`."
 
 

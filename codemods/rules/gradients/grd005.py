@@ -28,7 +28,7 @@ READERS = frozenset({"len", "enumerate", "zip", "reversed", "iter", "list", "tup
 DICT_READERS = READERS - {"zip", "sum", "map", "range"}
 _REGISTERING = frozenset({"add_module", "register_module", "register_parameter", "setattr", "__setattr__"})
 REASON = (
-    "{} to `parameters()` and with it to the optimizer, the device and the checkpoint. "
+    "{} in `parameters()` now, and so in the optimizer, on the device and in the checkpoint. "
     "Checkpoints written before do not hold them: they were not trained or saved."
 )
 ADVICE = "make it nn.{0}List or nn.{0}Dict where these {1} are to be trained"
@@ -79,7 +79,7 @@ def _match(file: PythonFile, facts: Facts, held: ModuleContainer) -> Match | Non
     spelled = _spelled(file)
     imports = () if spelled else (("torch", None),)
     name = f"{spelled or 'torch.nn'}.{kind}"
-    reason = REASON.format("the parameters get" if alone else "the modules get their parameters")
+    reason = REASON.format("the parameters are" if alone else "the parameters of the modules are")
     edit = NodeEdit(_statement(held), lambda statement: _wrapped(statement, name))
     return Match(file.span(held.node), message, "safe", reason, edits=(edit,), imports=imports)
 

@@ -26,7 +26,7 @@ CALLS = re.compile(r"\bself(\.\w+)*\.(train|eval)\(")
 _METHOD = re.compile(r"train\b(?<!\wtrain)(?:(?<=[\s\\]train)\s*[(\[]|\s*[=:])")
 """How a file may give a class a method of that name; many times as fast as with what stands in front first."""
 STEPS = ("training_step", "configure_optimizers", "setup")
-MESSAGE = "{}.train is not called by fit and after validation since Lightning 2.2"
+MESSAGE = "since Lightning 2.2 the Trainer no longer calls `{}.train` before training and after validation"
 ADVICE = f"call it in {BEGUN} and in {BEHIND}, where Lightning did"
 REASONS: dict[str, tuple[Fix, str]] = {
     "before": ("safe", "before 2.2 the Trainer called it before training and after each validation; this does so."),

@@ -51,7 +51,7 @@ UNSAID = ("manual", "empty", "path", "flag", "depth", "report")
 SAVED = ("TensorBoardLogger", "CSVLogger")
 """Loggers that want a folder, in every release."""
 AVERAGING = "StochasticWeightAveraging"
-RATE = "Not rewritten: 1.x took the rate of the optimizer where none was said: write that, such as swa_lrs=1e-3."
+RATE = "Not rewritten: 1.x took the learning rate of the optimizer by default. Write that, such as `swa_lrs=1e-3`."
 FLAGGED = "fixer assumes that it is True or False: the best only, or every one."
 EVERY_CHECK = "Below 1 it saved at every check, which is what happens at each validation without it."
 NO_PERIOD = (
@@ -270,7 +270,7 @@ def _saved(file: PythonFile, call: CallNode) -> Iterator[Match]:
     name = last_part(dotted)
     if name == AVERAGING and dotted.startswith(f"{ROOT}.callbacks.") and not call.node.args and not is_open(call.node):
         if not any(keyword.arg == "swa_lrs" for keyword in call.node.keywords):
-            yield Match(file.span(call.node), f"`{name}` requires `swa_lrs=` now", "manual", RATE)
+            yield Match(file.span(call.node), f"`{name}` requires `swa_lrs=` since Lightning 1.7", "manual", RATE)
         return
     if name not in SAVED or not dotted.startswith(f"{ROOT}.loggers.") or call.node.args or is_open(call.node):
         return

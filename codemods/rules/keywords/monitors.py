@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import libcst as cst
 
 UNTOLD = "ModelCheckpoint has no default monitor since Lightning 0.10"
-BEST = "Up to 0.9 it watched val_loss where nothing was said; every later release raises here."
+BEST = "Up to 0.9 it watched val_loss by default; every later release raises an error here."
 ACCUMULATED = "early_stop_on"
 WATCHED = {
-    ACCUMULATED: 'It watched "early_stop_on" where nothing was said, which has to be said now.',
+    ACCUMULATED: 'It watched "early_stop_on" by default, which has to be given now.',
     "val_loss": (
-        'It watched val_loss where nothing was said: up to 0.9 by that name, up to 1.2 as "early_stop_on", which '
+        'It watched val_loss by default: up to 0.9 by that name, up to 1.2 as "early_stop_on", which '
         "Lightning filled with it."
     ),
 }

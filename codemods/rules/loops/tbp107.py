@@ -99,8 +99,8 @@ def _split(node: cst.Attribute) -> cst.Attribute:
 def _iterated(file: PythonFile, around: OptimizedModule, flow: EventFlow, loop: ast.For) -> Iterator[Match]:
     named = STEPS.search(_last_word(loop.iter)) and _last_word(loop.iter) != "bptt"
     if named or _is_number(file, around, flow, loop.iter):
-        what = "It is how many steps a chunk has. " if named else "The file sets it to a whole number only. "
-        reason = f"{what}Loop over the chunks: `for chunk in batch.split({brief(file, loop.iter)}, dim=1):`."
+        what = "by its name it is how many steps a chunk has" if named else "the file sets it to a whole number only"
+        reason = f"{what}. Loop over the chunks: `for chunk in batch.split({brief(file, loop.iter)}, dim=1):`."
         yield Match(file.span(loop.iter), "the loop goes over a number", "manual", f"Not rewritten: {reason}")
         return
     call = loop.iter

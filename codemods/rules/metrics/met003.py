@@ -14,8 +14,9 @@ SINCE = "1.8"
 PLACES = {"PeakSignalNoiseRatio": 0, "peak_signal_noise_ratio": 2}
 """The class and the function, each with the place of the range among its arguments."""
 REASON = (
-    "Not rewritten: it was the range of the targets that were seen so far. Write the range that the data may have: "
-    "`data_range=1.0` for images between 0 and 1, or `data_range=255` for bytes. The numbers are others then."
+    "Not rewritten: by default it was the range of the targets that were seen so far. Write the range that the "
+    "data may have: `data_range=1.0` for images between 0 and 1, or `data_range=255` for bytes. The metric "
+    "then gives other numbers."
 )
 
 

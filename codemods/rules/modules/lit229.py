@@ -26,8 +26,8 @@ PROPERTIES = {
 """What has no setter, and what to do instead."""
 DEVICE = "device"
 TOLD = (
-    "Lightning says it: the CPU until it moves the module, and where that is from then on. What __init__ puts there by "
-    "it goes along where it is a parameter, a buffer or a module; check other tensors."
+    "`self.device` says where the module is: on the CPU until Lightning moves it. Parameters, buffers and modules that "
+    "__init__ puts there move with it; check other tensors."
 )
 ASKED = ("torch.device", "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.current_device")
 """Calls that only say where something may be."""

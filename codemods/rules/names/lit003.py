@@ -89,6 +89,11 @@ def _is_own(facts: Facts, package: str) -> bool:
     return any(f"/{package}/" in path or path.endswith(f"/{package}.py") for path in code)
 
 
+def _spelled(file: PythonFile, node: ast.AST) -> str:
+    """What asks for the library, without the names that it takes."""
+    return f"from {node.module} import ..." if isinstance(node, ast.ImportFrom) else brief(file, node)
+
+
 def refusal(package: str) -> str:
     """What is said of such a library."""
     return f"{ENDED[package][0]}, its last release, was built on pytorch_lightning 1.x"
@@ -97,7 +102,7 @@ def refusal(package: str) -> str:
 def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     if isinstance(file, PythonFile):
         for node, package in ended(file, facts):
-            advice = ADVICE.format(brief(file, node))
+            advice = ADVICE.format(_spelled(file, node))
             yield Match(file.span(node), _message(package), "manual", f"Not rewritten: {refusal(package)}; {advice}.")
         return
     for found in _IN_TEXT.finditer(file.text):

@@ -129,7 +129,7 @@ def faults(place: StepTotal) -> tuple[str, ...]:
     counted = [node for node in inside if isinstance(node, ast.Call) and last_name(node.func) == "device_count"]
     checks = (
         (bool(gone), f"{', '.join(f'trainer.{name}' for name in gone)} {'are' if len(gone) > 1 else 'is'} gone"),
-        (place.node is None and _tests_limit(place), "trainer.max_steps is -1 by default, which is true"),
+        (place.node is None and _tests_limit(place), "trainer.max_steps is -1 by default, which counts as true"),
         ("batches" in over and "batch_size" in under, "the number of batches is divided by the batch size again"),
         (
             bool(counted),

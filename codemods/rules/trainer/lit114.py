@@ -133,7 +133,8 @@ def _by_position(file: PythonFile, call: CallNode) -> Match:
         reason = "Not rewritten: which arguments these are differs between releases; write their names."
         return Match(place, message, "manual", reason, "G17022")
     edit = NodeEdit(call.node, partial(by_name, names=tuple(names)))
-    reason = f"They are {', '.join(names)} in every release that takes this call."
+    shown = ", ".join(f"`{each}`" for each in names)
+    reason = f"In every release that takes this call {'it is' if len(names) == 1 else 'they are'} {shown}."
     return Match(place, message, "safe", reason, "G17022", (edit,))
 
 

@@ -186,12 +186,20 @@ def _set_here(row: AttributeRow) -> str:
     return "setting it has no effect any more" if told else f"it is set here; {row.reason}"
 
 
+STAYED: Mapping[str, str] = {
+    "precision": 'is a name since Lightning 2.0, such as "16-mixed"',
+    "batches": "is a list since Lightning 2.1, with an entry for each loader",
+    "collective": "no longer talks to other processes since Lightning 1.6",
+    "loop": "cannot be replaced since Lightning 2.0",
+    "set": "cannot be set in Lightning 2",
+    "manual": "does not exist in Lightning 2",
+}
+"""What is wrong with an attribute of which no release was the last, by the target of its row, or what the row does."""
+
+
 def _message(row: AttributeRow) -> str:
-    return (
-        f"`trainer.{row.attribute}` was removed after Lightning {row.last}"
-        if row.last
-        else f"`trainer.{row.attribute}`"
-    )
+    wrong = f"was removed after Lightning {row.last}" if row.last else STAYED[row.target or row.action]
+    return f"`trainer.{row.attribute}` {wrong}"
 
 
 def _left(file: PythonFile, node: ast.expr, row: AttributeRow, why: str) -> Match:

@@ -34,7 +34,7 @@ REFUSED = {
             ("truncated_bptt_steps", "pieces"),
             ("for part, target in zip(xs, ys):\n", "for part in self.pieces:\n            target = y\n"),
         ),
-        "The file sets it to a whole number only",
+        "the file sets it to a whole number only",
     ),
     "the samples' axis": (
         step("""

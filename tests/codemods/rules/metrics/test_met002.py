@@ -88,7 +88,7 @@ def test_a_name_that_another_file_takes_from_here_stays_there() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("from torchmetrics import PSNR\nm = PSNR()\n", "say data_range="),
+        ("from torchmetrics import PSNR\nm = PSNR()\n", "give `data_range=`"),
         ("from torchmetrics import PSNR\nm = PSNR(1.0)\n", "by position"),
         ("from torchmetrics import SSIM\n", "so did its numbers"),
         ("from torchmetrics import FID\n", "image.fid.FrechetInceptionDistance"),
