@@ -11,7 +11,6 @@ from codemods.code.source import CallNode
 from codemods.code.syntax import is_self_attribute
 from codemods.lightning.facts import Facts
 
-OWNER = "LightningDataModule"
 PARTS = ("train_transforms", "val_transforms", "test_transforms", "dims")
 UNREAD = "Nothing in the project reads it of a data module."
 
