@@ -53,7 +53,15 @@ def is_bound_elsewhere(sources: Mapping[str, Source], path: str, name: str) -> b
 
 
 def _may_bind(source: Source, module: str, name: str) -> bool:
-    """The same of a text that speaks of the module, and of the name or of what is filled."""
+    """The same of a text that speaks of the module, and of the name or of what is filled. A text is asked once: an
+    editor asks of the same files after each key that is pressed."""
+    known: dict[tuple[str, str], bool] = source.memo.setdefault("bound", {})
+    if (module, name) not in known:
+        known[module, name] = _binds(source, module, name)
+    return known[module, name]
+
+
+def _binds(source: Source, module: str, name: str) -> bool:
     text, spoken = source.unescaped, name.encode() in source.unescaped
     called = _names(source, module) if module else set()
     taken = any(mark in text for mark in _TAKING) and _pattern(_TAKEN, module).search(text) is not None
