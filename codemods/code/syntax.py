@@ -179,17 +179,28 @@ def reads(node: ast.AST, name: str) -> list[ast.Name]:
     return [item for item in uses(node, name) if not isinstance(item.ctx, ast.Store) or id(item) in adding]
 
 
+_MENTIONED: WeakKeyDictionary[ast.AST, Mapping[str, list[int]]] = WeakKeyDictionary()
+
+
 def mentions(tree: ast.AST, name: str) -> list[int]:
     """The lines in which a name is read or written by itself, or stands in a string of its own: an alias, a
     lambda, `getattr`. Definitions, `something.name` and what is printed are not among them."""
-    found = [
-        node
-        for node in walked(tree)
-        if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Constant) and node.value == name)
-    ]
-    calls = (node for node in walked(tree) if isinstance(node, ast.Call) and _prints(node)) if found else ()
+    if tree not in _MENTIONED:
+        _MENTIONED[tree] = _mentioned(tree)
+    return _MENTIONED[tree].get(name, [])
+
+
+def _mentioned(tree: ast.AST) -> dict[str, list[int]]:
+    """The same lines of every name and string of a tree, in order."""
+    calls = [node for node in walked(tree) if isinstance(node, ast.Call) and _prints(node)]
     printed = {id(item) for call in calls for item in call.args if isinstance(item, ast.Constant)}
-    return sorted(node.lineno for node in found if id(node) not in printed)
+    found: dict[str, list[int]] = {}
+    for node in walked(tree):
+        if isinstance(node, ast.Name):
+            found.setdefault(node.id, []).append(node.lineno)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in printed:
+            found.setdefault(node.value, []).append(node.lineno)
+    return {name: sorted(lines) for name, lines in found.items()}
 
 
 def _prints(call: ast.Call) -> bool:
