@@ -6,13 +6,15 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from codemods.code.calls import class_around
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import targets_of
-from codemods.lightning.attribute_stores import is_stored
+from codemods.code.syntax import Function, is_bound, is_self_attribute, self_assignments, targets_of, uses
+from codemods.lightning.attribute_stores import is_stored, stores_by_name
 from codemods.lightning.computed import kind_of_literal
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import ReadingPlace, Shape, shape_of
+from codemods.lightning.subclass_members import bound_below
 
 _PLAIN = {"int": "int", "float": "number", "bool": "bool", "str": "str"}
 _PYDANTIC = {
@@ -88,12 +90,46 @@ def kind_of_field(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attr
     return kind
 
 
+def kind_of_held(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attribute) -> str:
+    """The kind of `self.name` where all that the project sets such an attribute to is written there, or a parameter
+    that is annotated so and never bound anew."""
+    item = class_around(file, call.within)
+    if item is None or not is_self_attribute(node, node.attr) or stores_by_name(facts, file, item):
+        return "?"
+    if bound_below(facts, (file.path, item.node.name), [node.attr]):
+        return "?"
+    own = {kind_of_note(file.scope, note) for note in _given_to(item.node, node.attr)}
+    kind = own.pop() if len(own) == 1 else "?"
+    return "?" if kind == "?" or is_stored(facts, facts.open, node.attr, _set_alike(facts, node.attr, kind)) else kind
+
+
+def _given_to(item: ast.ClassDef, name: str) -> Iterator[ast.expr | None]:
+    """The annotations of the parameters that the methods of a class set an attribute to."""
+    for method in (each for each in item.body if isinstance(each, ast.FunctionDef)):
+        for statement in self_assignments(method, name):
+            if note := _note_of(method, statement.value):
+                yield note
+
+
+def _note_of(function: ast.AST, value: ast.expr | None) -> ast.expr | None:
+    """The annotation of a parameter of a function, which never binds it anew."""
+    if not isinstance(function, Function) or not isinstance(value, ast.Name):
+        return None
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    note = next((each.annotation for each in arguments if each.arg == value.id), None)
+    return None if any(is_bound(use) for use in uses(function, value.id)) else note
+
+
 def _set_alike(facts: Facts, name: str, kind: str) -> Iterator[tuple[str, int, int]]:
-    """The places at which code of the project sets an attribute to what is written there, and of that kind."""
+    """The places at which code of the project sets an attribute to what is written there, or to a parameter that is
+    annotated, and of that kind."""
     files = (file for path, _ in facts.holding(name) if (file := facts.open(path)))
     for file in files:
         for item in file.assignments:
-            if item.node.value is not None and kind_of_literal(item.node.value) == kind:
+            if item.node.value is None:
+                continue
+            note = _note_of(item.within[-1], item.node.value) if item.within else None
+            if kind in (kind_of_literal(item.node.value), kind_of_note(file.scope, note)):
                 for target in targets_of(item.node):
                     if isinstance(target, ast.Attribute) and target.attr == name:
                         yield file.path, target.lineno, target.col_offset

@@ -10,7 +10,7 @@ from codemods.code.nodes import every_node
 from codemods.code.outline import Within
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_shared, takes, targets_of
-from codemods.lightning.annotated_kinds import kind_of_field, kind_of_note
+from codemods.lightning.annotated_kinds import kind_of_field, kind_of_held, kind_of_note
 from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.click_options import kind_of_click
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
@@ -84,7 +84,9 @@ def _kind_of_attribute(facts: Facts, file: PythonFile, call: CallNode, node: ast
         kind = kind_of_configured(facts, file, call, node)
     if kind == "?" and (value := stored_before(facts, file, call, node)) is not None:
         kind = kind_of_computed(file.scope, value)
-    return kind_of_field(facts, file, call, node) if kind == "?" else kind
+    for told in (kind_of_field, kind_of_held):
+        kind = told(facts, file, call, node) if kind == "?" else kind
+    return kind
 
 
 def _kind_of_all(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str:

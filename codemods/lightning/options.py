@@ -81,7 +81,14 @@ def _default(call: ast.Call) -> tuple[bool, object]:
     given = {item.arg: item.value for item in call.keywords}
     if not _is_optional(call) or {"action", "required"} & given.keys():
         return False, None
-    return literal(given["default"]) if "default" in given else (True, None)
+    known, value = literal(given["default"]) if "default" in given else (True, None)
+    return known, int(value) if _is_read_as_number(given.get("type"), value) else value
+
+
+def _is_read_as_number(kind: ast.expr | None, value: object) -> bool:
+    """Whether a default is a text that argparse reads as it reads the command line, by the type of the option."""
+    named = isinstance(kind, ast.Name) and kind.id == "int"
+    return named and isinstance(value, str) and re.fullmatch(r"\s*[-+]?[0-9]+\s*", value) is not None
 
 
 def declared(file: PythonFile, name: str) -> list[CallNode]:
@@ -276,7 +283,7 @@ def _kind(call: ast.Call) -> str:
     if not isinstance(kind, ast.Name) or kind.id not in _TYPES or not plain:
         return "?"
     if kind.id == "int" and isinstance(value, float | str):
-        return "?"
+        return "int" if _is_read_as_number(kind, value) else "?"
     if kind.id == "float" and type(value) in (int, bool):
         return "number"
     return kind.id if kind.id != "str" or value is None or isinstance(value, str) else "?"

@@ -121,3 +121,55 @@ def test_an_option_of_click_that_gets_another_value_of_its_kind() -> None:
     )
     (finding,) = run_rules({"a.py": text}, rule("LIT101")).findings
     assert finding.fix == "safe"
+
+
+HELD = (
+    HEAD + "class Runner:\n    def __init__(self, n: {}, more=None):\n        self.n = n\n        {}\n\n"
+    "    def run(self):\n        Trainer(gpus=self.n)\n\n\n{}\n"
+)
+
+
+@pytest.mark.parametrize("note", ["int", "Optional[int]", "Union[int, List[int]]"])
+@pytest.mark.parametrize(
+    ("line", "more"),
+    [
+        ("pass", ""),
+        ("self.n = 2", ""),
+        ("pass", "class Other:\n    def __init__(self, count: int):\n        self.n = count"),
+        ("pass", "class Below(Runner):\n    pass"),
+    ],
+)
+def test_an_attribute_that_holds_a_parameter_of_that_kind(note: str, line: str, more: str) -> None:
+    text = HELD.format(note, line, more if note == "int" else "")
+    if note == "Union[int, List[int]]":
+        text = text.replace("self.n = 2", "pass")
+    made = rewritten({"a.py": text}, rule("LIT101"))["a.py"]
+    assert made == text.replace("gpus=self.n", 'accelerator="gpu" if self.n else "cpu", devices=self.n or 1')
+
+
+@pytest.mark.parametrize(
+    ("note", "line", "more"),
+    [
+        ("str", "pass", ""),
+        ("Any", "pass", ""),
+        ("int", "self.n = more", ""),
+        ("int", "self.n = '1'", ""),
+        ("int", "self.n += more", ""),
+        ("int", "n = more", ""),
+        ("int", "setattr(self, more, '1')", ""),
+        ("int", "vars(self)[more] = '1'", ""),
+        ("int", "pass", "class Other:\n    def __init__(self, n):\n        self.n = n"),
+        ("int", "pass", "class Other:\n    def __init__(self, *n: int):\n        self.n = n"),
+        ("int", "pass", "class Other:\n    def __init__(self, n: str):\n        self.n = n"),
+        ("int", "pass", "def fill(runner):\n    runner.n = input()"),
+        (
+            "int",
+            "pass",
+            "class Below(Runner):\n    n = property(lambda self: '1', print)\n\n\nclass Beside(Runner):\n    pass",
+        ),
+        ("int", "pass", "class int:\n    pass"),
+    ],
+)
+def test_an_attribute_that_may_hold_something_else(note: str, line: str, more: str) -> None:
+    (finding,) = run_rules({"a.py": HELD.format(note, line, more)}, rule("LIT101")).findings
+    assert finding.fix == "unsafe"

@@ -62,3 +62,29 @@ def test_what_may_be_another_the_second_time_stays(value: str) -> None:
 def test_a_function_of_the_file_that_is_called_eval_stays() -> None:
     text = TEXT.format("eval(args.ids)") + "\n\ndef eval(text):\n    return queue.pop()\n"
     assert refusals({"a.py": text}, "LIT101", unsafe=True)
+
+
+DEFAULT = """\
+import argparse
+from pytorch_lightning import Trainer
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--gpu", {})
+args = parser.parse_args()
+Trainer(gpus=args.gpu)
+"""
+
+
+@pytest.mark.parametrize("said", ['type=int, default="8"', "type=int, default='0'", "type=int, default=' -1'"])
+def test_a_default_that_argparse_reads_as_a_number_is_one(said: str) -> None:
+    text = DEFAULT.format(said)
+    new = 'accelerator="gpu" if args.gpu else "cpu", devices=args.gpu or 1'
+    assert rewritten({"a.py": text}, rule("LIT101"))["a.py"] == text.replace("gpus=args.gpu", new)
+
+
+@pytest.mark.parametrize(
+    "said", ['default="8"', 'type=str, default="8"', 'type=int, default="all"', "type=number, default='8'"]
+)
+def test_a_default_that_stays_a_text_is_not_sure(said: str) -> None:
+    (finding,) = run_rules({"a.py": DEFAULT.format(said)}, rule("LIT101")).findings
+    assert finding.fix == "unsafe"
