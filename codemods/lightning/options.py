@@ -82,7 +82,7 @@ def _default(call: ast.Call) -> tuple[bool, object]:
     if not _is_optional(call) or {"action", "required"} & given.keys():
         return False, None
     known, value = literal(given["default"]) if "default" in given else (True, None)
-    return known, int(value) if _is_read_as_number(given.get("type"), value) else value
+    return known, int(value) if isinstance(value, str) and _is_read_as_number(given.get("type"), value) else value
 
 
 def _is_read_as_number(kind: ast.expr | None, value: object) -> bool:

@@ -5,27 +5,37 @@ from __future__ import annotations
 import ast
 import re
 
+from codemods.code.source import ClassNode
 from codemods.code.syntax import Function, self_name
 from codemods.lightning.class_family import PLAIN_BASES, family
+from codemods.lightning.eras import fails_since_1
 from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open
+from codemods.rules.hooks.callbacks import attributes_of
 from codemods.rules.hooks.removed_hooks import RemovedHook
 from codemods.rules.hooks.same_point import after_others
+from codemods.rules.hooks.validation_order import FIRST
 
+SHIFTED = frozenset({"global_step", "lr", "lr_schedulers", "optimizers", "param_groups", "trainer"})
+"""What is not the same at the end of a training epoch of every release: schedulers step before it since 1.5, and the
+last batch counts since 1.6."""
 START = "on_train_epoch_start"
 TOLD = "The Lightning that the project requires calls it in training alone, at the same point."
+OLD = "No Lightning since 1.0 runs the file, and those before called it in training alone, at the same point."
 _EVALUATED = ("validation_step", "test_step")
 _SET = re.compile(rb"\.(?:validation|test)_step\s*[:,=](?!=)|setattr\(")
 _MODES = re.compile(rb"\bon_\w+_model_(?:eval|train)\b|def (?:eval|train)\(")
 """Where a project decides itself which mode a module is in."""
 
 
-def why_certain(facts: Facts, fact: ClassFact, hook: RemovedHook, method: Function) -> str:
+def why_certain(facts: Facts, fact: ClassFact, item: ClassNode, hook: RemovedHook, method: Function) -> str:
     """Why a module's hook under its new name does what it did; empty where that is not sure."""
     if not hook.trains or after_others(facts, hook.new):
         return ""
     if told_of_training_alone(facts, hook):
         return TOLD
+    if told := _told_of_an_end(facts, fact, item, hook, method):
+        return told
     if _only_trains(facts, fact):
         return "The class has no validation_step and no test_step, so it ran in training alone."
     if hook.new == START and _only_evaluates(method) and not _has(facts, _MODES):
@@ -38,6 +48,17 @@ def told_of_training_alone(facts: Facts, hook: RemovedHook) -> bool:
     that takes its place, and nothing of the project stands there already."""
     before = hook.new == START and not is_open(facts, LIGHTNING) and not admits_from(facts, LIGHTNING, "1.2")
     return before and not after_others(facts, hook.new)
+
+
+def _told_of_an_end(facts: Facts, fact: ClassFact, item: ClassNode, hook: RemovedHook, method: Function) -> str:
+    """Why a module's hook ran in training alone, behind validation as 2.x does, and reads nothing that was different
+    there: going by the pins, or by what only a Lightning before 1.0 runs; empty where neither tells."""
+    if hook.new != START and SHIFTED & attributes_of(item, method.name):
+        return ""
+    if not is_open(facts, LIGHTNING) and not admits_from(facts, LIGHTNING, FIRST):
+        return TOLD
+    file = facts.open(fact.path)
+    return OLD if file is not None and fails_since_1(facts, file) else ""
 
 
 def _only_evaluates(method: Function) -> bool:

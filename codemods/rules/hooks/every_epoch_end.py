@@ -16,7 +16,7 @@ from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, is_open
 from codemods.rule import NodeEdit, touches
 from codemods.rules.hooks.callbacks import attributes_of
-from codemods.rules.hooks.certain import is_seen_whole
+from codemods.rules.hooks.certain import SHIFTED, is_seen_whole
 from codemods.rules.hooks.epoch_end import STAGES, Stage
 from codemods.rules.hooks.lightnings_callbacks import hidden
 from codemods.rules.hooks.same_point import after_others
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 EPOCH_START = "on_epoch_start"
 EPOCH_END = "on_epoch_end"
 GIVEN = ("trainer", "pl_module")
-SHIFTED = frozenset({"global_step", "lr", "lr_schedulers", "optimizers", "param_groups", "trainer"})
-"""What is not the same at the end of a training epoch of every release: schedulers step before it since 1.5, and the
-last batch counts since 1.6."""
 _EVERY = "Lightning called it {when} the hook of each stage, which now does so itself."
 _TRAINING = (
     "Lightning called it {when} the hook of each stage, before 1.2 only {when} that of training, which fixer assumes "

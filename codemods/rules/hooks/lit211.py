@@ -255,7 +255,7 @@ def _match(
     if not hook.new:
         return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
     unit = f"{file.path}:{item.qualname}"
-    renamed = kind != CALLBACK and hook.new not in item.methods and why_certain(facts, fact, hook, method)
+    renamed = kind != CALLBACK and hook.new not in item.methods and why_certain(facts, fact, item, hook, method)
     every = name in (EPOCH_START, EPOCH_END) and not renamed
     if every and (found := at_each_stage(facts, fact, item, name, kind)):
         return Match(file.head(method), message, found.level, found.reason, row, found.edits, unit=unit)
@@ -276,7 +276,7 @@ def _judged(
     facts: Facts, fact: ClassFact, item: ClassNode, method: Function, hook: RemovedHook, kind: str
 ) -> tuple[Fix, str]:
     """The level of the rename and why it has that: a callback's and a module's are safe in other cases."""
-    if kind != CALLBACK and (certain := why_certain(facts, fact, hook, method)):
+    if kind != CALLBACK and (certain := why_certain(facts, fact, item, hook, method)):
         return "safe", certain
     if kind == CALLBACK and method.name in POINTS:
         if told := differs(facts, item, method, method.name):

@@ -64,7 +64,30 @@ def test_a_lightning_that_told_of_training_alone_called_the_start_at_the_same_po
     pins = (f"pytorch-lightning{pin}",)
     assert levels(text, pins) == {level}
     assert levels(text, pins, other=HEAD + OTHER) == {"unsafe"}
-    assert levels(text.replace("_start", "_end"), pins) == {"unsafe"}
+    told = level if text != WATCH and pin != "<1.2,>=0.7" else "unsafe"
+    assert levels(text.replace("_start", "_end"), pins) == {told}
+
+
+@pytest.mark.parametrize("read", ["global_step", "trainer", "optimizers()", "lr_schedulers"])
+def test_what_the_end_of_an_epoch_reads_may_have_been_other(read: str) -> None:
+    helper = f"    def show(self):\n        print(self.{read})\n\n"
+    ending = COUNT.replace("self.said.append(self.current_epoch)", "self.show()")
+    text = CLASS + STEP + EVALUATED + ending + helper
+    assert levels(text, ("pytorch-lightning==1.0.8",)) == {"unsafe"}
+    assert levels(text.replace(f"self.{read}", "self"), ("pytorch-lightning==1.0.8",)) == {"safe"}
+
+
+OF_0 = "    @pl.data_loader\n    def train_dataloader(self):\n        return []\n\n"
+
+
+@pytest.mark.parametrize("hook", [COUNT, COUNT.replace("_end", "_start")])
+def test_a_file_that_only_a_lightning_before_1_runs_was_told_of_training_alone(hook: str) -> None:
+    text = f"import pytorch_lightning as pl\n\n\n{CLASS}{STEP}{EVALUATED}{hook}{OF_0}"
+    assert levels(text) == {"safe"}
+    assert levels(text.replace("    @pl.data_loader\n", "")) == {"unsafe"}
+    assert levels(text, other=HEAD + OTHER.replace("_start", "_end") + OTHER) == {"unsafe"}
+    assert levels(text + "if pl.__version__ < '1':\n    print('old')\n") == {"unsafe"}
+    assert levels(text, ("pytorch-lightning>=1.8",)) == {"unsafe"}
 
 
 def test_a_lightning_that_told_of_every_stage_is_told_by_module_and_callback_otherwise() -> None:
