@@ -9,9 +9,9 @@ from functools import partial
 from codemods.code.calls import Space, keyword, space_of
 from codemods.code.nodes import every_node
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import is_shared
+from codemods.code.syntax import is_shared, targets_of
 from codemods.lightning.calls import builds_trainer
-from codemods.lightning.facts import Facts
+from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.trainer_variables import readings_of
@@ -85,9 +85,9 @@ def _fitted_alike(
 
 
 def name_of(statement: ast.stmt | None) -> str | None:
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
-    return statement.targets[0].id if isinstance(statement.targets[0], ast.Name) else None
+    """The one name that a statement gives a value."""
+    targets = targets_of(statement) if statement else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
 
 
 def _sides(choice: ast.If, own: ast.stmt) -> tuple[Sequence[ast.stmt], Sequence[ast.stmt]] | None:
@@ -102,12 +102,15 @@ def _other(file: PythonFile, choice: ast.If, own: ast.stmt, name: str) -> ast.st
     """The statement that builds the Trainer of the other branch."""
     sides = _sides(choice, own)
     built = [each for each in sides[1] if name_of(each) == name] if sides else []
-    calls = [each for each in file.calls_near(file.spellings("Trainer")) if built and each.node is _value(built[0])]
-    return built[0] if len(built) == 1 and calls and builds_trainer(calls[0]) else None
+    return built[0] if len(built) == 1 and _gives_trainer(file, built[0]) else None
 
 
-def _value(statement: ast.stmt) -> ast.expr | None:
-    return statement.value if isinstance(statement, ast.Assign) else None
+def _gives_trainer(file: PythonFile, statement: ast.stmt) -> bool:
+    """Whether a statement builds a Trainer, or annotates what it makes as one."""
+    stated = isinstance(statement, ast.AnnAssign) and file.scope.resolve(statement.annotation) == TRAINER
+    value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+    calls = [each for each in file.calls_near(file.spellings("Trainer")) if each.node is value]
+    return stated or (bool(calls) and builds_trainer(calls[0]))
 
 
 def stores(space: Space, name: str) -> list[ast.Name]:

@@ -228,3 +228,40 @@ def test_a_checkpoint_is_kept_behind_a_callback_that_only_reads(bar: str, kept: 
     given = f"{head}    t = Trainer(callbacks=[{bar}], resume_from_checkpoint=c.a)\n    t.fit(g(c))\n"
     wanted = f"{head}    ckpt_path = c.a\n    t = Trainer(callbacks=[{bar}])\n    t.fit(g(c), ckpt_path=ckpt_path)\n"
     assert after(given) == (wanted if kept else given)
+
+
+TWO = """\
+import hydra
+
+
+def f(c):
+    if c.resume is not None:
+        t = Trainer(resume_from_checkpoint=c.resume)
+    else:
+        t: Trainer = hydra.utils.instantiate(c.trainer, logger=False)
+    c.save()
+    t.fit(1, datamodule=2)
+"""
+
+
+def test_a_trainer_beside_one_that_is_annotated() -> None:
+    wanted = TWO.replace("        t = Trainer(", "        ckpt_path = c.resume\n        t = Trainer(")
+    wanted = wanted.replace("resume_from_checkpoint=c.resume", "").replace(
+        "        t:", "        ckpt_path = None\n        t:"
+    )
+    assert after(TWO) == wanted.replace("datamodule=2", "datamodule=2, ckpt_path=ckpt_path")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("t: Trainer =", "t ="),
+        ("t: Trainer =", "t: Other ="),
+        ("t: Trainer =", "t: 'Trainer' ="),
+        ("    c.save()", "    t = c.save()"),
+        ("    c.save()", "    t.callbacks.append(t)"),
+    ],
+)
+def test_what_is_beside_it_may_be_no_trainer(old: str, new: str) -> None:
+    given = TWO.replace(old, new)
+    assert given != TWO and after(given) == given
