@@ -82,7 +82,8 @@ def _default(call: ast.Call) -> tuple[bool, object]:
     if not _is_optional(call) or {"action", "required"} & given.keys():
         return False, None
     known, value = literal(given["default"]) if "default" in given else (True, None)
-    return known, int(value) if isinstance(value, str) and _is_read_as_number(given.get("type"), value) else value
+    is_number = isinstance(value, str) and _is_read_as_number(given.get("type"), value)
+    return known, int(value) if is_number else value
 
 
 def _is_read_as_number(kind: ast.expr | None, value: object) -> bool:
@@ -280,6 +281,9 @@ def _kind(call: ast.Call) -> str:
     kind = given.get("type")
     if kind is None:
         return "str" if plain and (value is None or isinstance(value, str)) else "?"
+    if isinstance(kind, ast.Name) and kind.id == "list":
+        known, several = literal(default) if default is not None else (True, None)
+        return "numbers" if known and _are_numbers(several) else "?"
     if not isinstance(kind, ast.Name) or kind.id not in _TYPES or not plain:
         return "?"
     if kind.id == "int" and isinstance(value, float | str):
@@ -295,12 +299,15 @@ def _kind_of_several(given: Mapping[str, ast.expr]) -> str:
     known, default = literal(given["default"]) if "default" in given else (True, None)
     name = given.get("type")
     several = nargs in ("+", "*") or (type(nargs) is int and nargs > 0)
-    numbers = default is None or all(
-        type(item) is int for item in (default if isinstance(default, list) else [default])
-    )
-    if several and isinstance(name, ast.Name) and name.id == "int" and known and numbers:
+    if several and isinstance(name, ast.Name) and name.id == "int" and known and _are_numbers(default):
         return "numbers"
     return "list" if nargs == "+" else "?"
+
+
+def _are_numbers(default: object) -> bool:
+    """Whether a default is whole numbers, one, or None. Of the letters that `type=list` makes of a command line no
+    release of Lightning takes any for a device."""
+    return default is None or all(type(item) is int for item in (default if isinstance(default, list) else [default]))
 
 
 def is_parse(node: ast.expr | None) -> bool:

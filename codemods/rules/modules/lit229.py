@@ -31,6 +31,8 @@ TOLD = (
 )
 ASKED = ("torch.device", "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.current_device")
 """Calls that only say where something may be."""
+WEIGHTS = ("parameters", "buffers")
+"""Methods of modules whose first result says where one is."""
 PLAIN = (
     ast.Name, ast.Attribute, ast.Constant, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Call,
     ast.JoinedStr, ast.FormattedValue,
@@ -61,11 +63,21 @@ def _idle_statement(file: PythonFile, node: ast.Attribute) -> ast.Assign | None:
     for item in file.assignments:
         if isinstance(item.node, ast.Assign) and item.node.targets == [node]:
             parts = [part for part in walk(item.node.value) if isinstance(part, ast.Call)]
-            asked = all((file.scope.resolve(part.func) or "") in ASKED for part in parts)
+            asked = all(_only_asks(file, part) for part in parts)
             plain = all(isinstance(part, PLAIN) for part in walk(item.node.value) if isinstance(part, ast.expr))
             lines = range(item.node.lineno, (item.node.end_lineno or item.node.lineno) + 1)
             return item.node if asked and plain and not any(map(file.comment, lines)) else None
     return None
+
+
+def _only_asks(file: PythonFile, call: ast.Call) -> bool:
+    """Whether a call says where something may be, or is a part of `next(self.net.parameters())`."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in WEIGHTS:
+        return not call.args and not call.keywords
+    first = isinstance(call.func, ast.Name) and call.func.id in ("next", "iter", "list") and not call.keywords
+    return (first and [type(item) for item in call.args] == [ast.Call]) or (
+        file.scope.resolve(call.func) or ""
+    ) in ASKED
 
 
 def _set_on_self(item: ClassNode, name: str) -> Iterator[ast.Attribute]:
@@ -100,6 +112,7 @@ class Model(LightningModule):
         self.device = device
 """
 AFTER = BEFORE.replace("        self.device = device\n", "")
+OF_A_PART = BEFORE.replace("= device", "= next(self.net.parameters()).device")
 COUNTED = BEFORE.replace("self.device = device", "self.global_step = 0")
 OWN = BEFORE.replace("    def __init__", "    device = None\n\n    def __init__")
 
@@ -110,12 +123,13 @@ RULE = Rule(
     why=(
         "Where a LightningModule is, which process it is in, what its Trainer counts and who logs for it are "
         "properties without a setter: setting one is an AttributeError. Some were plain attributes up to 0.7, or had a "
-        "setter until later. A device that is only set goes with --unsafe-fixes; the rest is named."
+        "setter until later. A device that is only set, or asked of a parameter, goes with --unsafe-fixes; the rest is "
+        "named."
     ),
     fix="unsafe",
     versions="written for Lightning < 2.0",
     triggers=tuple(f".{name}".encode() for name in PROPERTIES),
     check=_check,
-    examples=(Example(BEFORE, AFTER), Example(COUNTED, COUNTED), Example(OWN, OWN)),
+    examples=(Example(BEFORE, AFTER), Example(OF_A_PART, AFTER), Example(COUNTED, COUNTED), Example(OWN, OWN)),
     breaks_in="2.0.0",
 )

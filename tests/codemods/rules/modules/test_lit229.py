@@ -61,6 +61,8 @@ def test_a_base_of_another_file_may_have_it() -> None:
         "torch.device('cuda' if torch.cuda.is_available() else 'cpu')",
         "config['device'] or 'cpu'",
         "f'cuda:{n}'",
+        "next(self.net.parameters()).device",
+        "list(self.net.layers[0].buffers())[0].device",
     ],
 )
 def test_a_device_that_is_only_set_goes_for_who_accepts_that(value: str) -> None:
@@ -73,7 +75,16 @@ def test_a_device_that_is_only_set_goes_for_who_accepts_that(value: str) -> None
 
 
 @pytest.mark.parametrize(
-    "statement", ["self.device = find(device)", "self.device = device  # the GPU", "self.device = (seen := device)"]
+    "statement",
+    [
+        "self.device = find(device)",
+        "self.device = device  # the GPU",
+        "self.device = (seen := device)",
+        "self.device = next(devices)",
+        "self.device = next(iter(devices)).device",
+        "self.device = next(self.net.parameters(find(device))).device",
+        "self.device = next(self.net.parameters(), find(device)).device",
+    ],
 )
 def test_a_device_that_is_found_or_explained_is_for_a_person(statement: str) -> None:
     [found] = run_rules({"a.py": BEFORE.replace("self.device = device", statement)}, LIT, unsafe=True).findings

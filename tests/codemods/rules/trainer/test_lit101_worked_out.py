@@ -75,7 +75,9 @@ Trainer(gpus=args.gpu)
 """
 
 
-@pytest.mark.parametrize("said", ['type=int, default="8"', "type=int, default='0'", "type=int, default=' -1'"])
+@pytest.mark.parametrize(
+    "said", ['type=int, default="8"', "type=int, default='0'", "type=int, default=' -1'", "type=list, default=[0]"]
+)
 def test_a_default_that_argparse_reads_as_a_number_is_one(said: str) -> None:
     text = DEFAULT.format(said)
     new = 'accelerator="gpu" if args.gpu else "cpu", devices=args.gpu or 1'
@@ -83,7 +85,15 @@ def test_a_default_that_argparse_reads_as_a_number_is_one(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ['default="8"', 'type=str, default="8"', 'type=int, default="all"', "type=number, default='8'"]
+    "said",
+    [
+        'default="8"',
+        'type=str, default="8"',
+        'type=int, default="all"',
+        "type=number, default='8'",
+        "type=list, default='0'",
+        "type=list, default=ids",
+    ],
 )
 def test_a_default_that_stays_a_text_is_not_sure(said: str) -> None:
     (finding,) = run_rules({"a.py": DEFAULT.format(said)}, rule("LIT101")).findings
