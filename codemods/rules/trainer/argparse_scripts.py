@@ -28,7 +28,7 @@ def read_script(file: PythonFile) -> ArgparseScript | None:
     if not any(is_argparse_call(call) and call.scope.resolve(call.node.func) for call in file.calls_near(WORDS)):
         return None
     kept = frozenset(spoken(file, frozenset((*KEPT, *IDLE))))
-    left = refusal(file, sites, kept) is not None
     adds, builds = any(site.adds for site in sites), any(not site.adds for site in sites)
+    left = refusal(file, sites, kept if adds else kept - {"gpus"}) is not None
     alone = left or configurations(file)
     return ArgparseScript(adds, builds, kept, () if alone else helpers.reaches(file))

@@ -9,7 +9,14 @@ from functools import partial
 from codemods.code.calls import keywords, last_name
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.argparse_calls import NAMES, WORDS, ArgparseCall, configurations, read_site
+from codemods.lightning.argparse_calls import (
+    NAMES,
+    WORDS,
+    ArgparseCall,
+    configurations,
+    read_site,
+    trainer_sites,
+)
 from codemods.lightning.argparse_options import (
     IDLE,
     KEPT,
@@ -40,7 +47,7 @@ from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rewrite.dictionaries import names_of
 from codemods.rewrite.whole_statements import without_statement
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
-from codemods.rules.trainer import helpers
+from codemods.rules.trainer import helpers, parted_scripts
 from codemods.rules.trainer.argparse_scripts import ArgparseScript, read_script
 from codemods.rules.trainer.argument_words import advice_for
 from codemods.rules.trainer.builders import (
@@ -78,7 +85,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     found: list[Match] = []
     if sites:
         kept = _kept(file, facts) if any(site.trainer for site in sites) else set()
-        why = refusal(file, sites, kept) or _parted(facts, sites, kept) or _asked_elsewhere(file, facts, sites)
+        apart = _apart(file, facts, kept)
+        kept = {parted_scripts.GPUS} if apart else kept
+        why = refusal(file, sites, () if apart and not _has(sites, ADDS) else kept)
+        why = why or (None if apart else _parted(facts, sites, kept)) or _asked_elsewhere(file, facts, sites)
         why = why or _chosen(facts, sites, kept)
         why = why or next((told for site in sites if (told := _spread(file, facts, site, kept))), None)
         found += [_left(file, site, why) for site in sites] if why else _rewritten(file, facts, sites, kept)
@@ -156,6 +166,21 @@ def _given(path: str, facts: Facts) -> set[str]:
     told = passed(facts, (*KEPT, *TUNING))
     scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
     return {option for name, options in told.items() if path in owners(facts, name, scripts) for option in options}
+
+
+def _apart(file: PythonFile, facts: Facts, kept: Collection[str]) -> tuple[str, ...]:
+    """The files that are rewritten together with a file, where one declares `--gpus` and another builds the Trainer;
+    none where a `**` of one of them may say the hardware too."""
+    if {*kept} - {parted_scripts.GPUS}:
+        return ()
+    if "parted" not in facts.memo:
+        scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
+        apart = parted_scripts.parted(facts, scripts, lambda path: _given(path, facts) - set(IDLE))
+        files = [other for path in apart if (other := facts.open(path))]
+        spread = any(_spread(each, facts, site, {parted_scripts.GPUS}) for each in files for site in trainer_sites(each))
+        facts.memo["parted"] = () if spread else apart
+    known: tuple[str, ...] = facts.memo["parted"]
+    return known if file.path in known else ()
 
 
 def _parted(facts: Facts, sites: Sequence[ArgparseCall], kept: Collection[str]) -> str | None:
@@ -244,7 +269,8 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
     foreign = sorted(given - current() - {"gpus", RESUMED})
     unread = made and not (given and all(is_section(file, site.call, SECTION) for site in sites if not site.adds))
     assumed = foreign or unread or told or untold or unseen or any(site.level == "unsafe" for site in sites)
-    level: Fix = "unsafe" if assumed else "safe"
+    apart = _apart(file, facts, kept)
+    level: Fix = "unsafe" if assumed or apart else "safe"
     home = _home(file, facts)
     if idle:
         first = next(site for site in sites if site.trainer)
@@ -287,7 +313,9 @@ def _rewritten(file: PythonFile, facts: Facts, sites: Sequence[ArgparseCall], ke
             and evaluates_untold(file, site, loaded)
         ):
             reason += "; until 1.4 a test without a fit before it loaded that checkpoint too"
-        unit = f"{file.path}:argparse"
+        if apart:
+            reason += parted_scripts.assumed(apart, facts.collected(CODE))
+        unit = f"{min(apart, default=file.path)}:argparse"
         creates = ((home.path, _module(facts, home)),) if home and home.path not in facts.kinds else ()
         yield Match(
             file.span(site.call.node),

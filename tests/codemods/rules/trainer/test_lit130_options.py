@@ -103,10 +103,41 @@ def test_what_the_commands_of_the_project_give_stays_an_option() -> None:
     assert refusals({"a.py": own, "run.sh": "python a.py --gpus 2\n"}, "LIT130")
 
 
-def test_options_that_stay_in_one_file_for_a_trainer_in_another_are_left_to_a_person() -> None:
-    declaring = SCRIPT.replace("    return Trainer.from_argparse_args(args, logger=False)", "    print(args.gpus)")
-    found = refusals({"a.py": ALONE, "b.py": declaring}, "LIT130")
-    assert len(found) == 2 and "is declared in b.py" in found[0] and "is built in a.py" in found[1]
+DECLARING = SCRIPT.replace("    return Trainer.from_argparse_args(args, logger=False)", "    print(args.gpus)")
+
+
+def test_an_option_of_one_file_is_read_for_the_trainer_of_another() -> None:
+    files = {"a.py": ALONE, "b.py": DECLARING}
+    assert rewritten(files, rule("LIT130")) == files
+    made = rewritten(files, rule("LIT130"), unsafe=True)
+    assert 'parser.add_argument("--gpus", type=plain_value, default=None)\n' in made["b.py"]
+    assert 'accelerator="cpu")\n' in made["b.py"] and "from_arguments" not in made["b.py"]
+    assert f'accelerator="gpu" if {ASKED} else args.accelerator,' in made["a.py"]
+    assert "devices=args.gpus or args.devices," in made["a.py"] and "add_argument" not in made["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("building", "declaring", "more"),
+    [
+        (ALONE, DECLARING.replace("args.gpus", "args.gpus, args.resume_from_checkpoint"), ""),
+        (ALONE, DECLARING.replace("    args =", "    parser.set_defaults(accelerator='ddp')\n    args ="), ""),
+        (ALONE, DECLARING.replace("    args =", "    parser.set_defaults(accelerator=None)\n    args ="), ""),
+        (ALONE.replace("logger=", "accelerator='gpu', logger="), DECLARING, ""),
+        (ALONE.replace("(args, logger", "(vars(args), logger"), DECLARING, ""),
+        (ALONE.replace("logger=False", "**more"), DECLARING, ""),
+        (ALONE + "\n\ndef from_arguments():\n    pass\n", DECLARING, ""),
+        (ALONE, DECLARING, ALONE.replace("(args, logger", "(*args, logger")),
+        (ALONE, DECLARING, DECLARING.replace("(parser)", "(parser, **more)")),
+    ],
+    ids=[
+        "another option", "a strategy by default", "no default", "an accelerator", "no name",
+        "more arguments", "a name that is taken", "a second Trainer", "a second parser",
+    ],
+)  # fmt: skip
+def test_an_option_that_another_file_cannot_read_is_left_to_a_person(building: str, declaring: str, more: str) -> None:
+    files = {"a.py": building, "b.py": declaring, "c.py": more}
+    assert rewritten(files, rule("LIT130"), unsafe=True) == files
+    assert len(refusals(files, "LIT130", unsafe=True)) >= 2
 
 
 def test_options_that_one_file_reads_are_declared_in_each_that_parses_for_it() -> None:
