@@ -82,8 +82,9 @@ def _default(call: ast.Call) -> tuple[bool, object]:
     if not _is_optional(call) or {"action", "required"} & given.keys():
         return False, None
     known, value = literal(given["default"]) if "default" in given else (True, None)
-    is_number = isinstance(value, str) and _is_read_as_number(given.get("type"), value)
-    return known, int(value) if is_number else value
+    if isinstance(value, str) and _is_read_as_number(given.get("type"), value):
+        return True, int(value)
+    return known, value
 
 
 def _is_read_as_number(kind: ast.expr | None, value: object) -> bool:

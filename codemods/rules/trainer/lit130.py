@@ -177,7 +177,8 @@ def _apart(file: PythonFile, facts: Facts, kept: Collection[str]) -> tuple[str, 
         scripts: Mapping[str, ArgparseScript] = facts.collected(CODE)
         apart = parted_scripts.parted(facts, scripts, lambda path: _given(path, facts) - set(IDLE))
         files = [other for path in apart if (other := facts.open(path))]
-        spread = any(_spread(each, facts, site, {parted_scripts.GPUS}) for each in files for site in trainer_sites(each))
+        sites = ((each, site) for each in files for site in trainer_sites(each))
+        spread = any(_spread(each, facts, site, {parted_scripts.GPUS}) for each, site in sites)
         facts.memo["parted"] = () if spread else apart
     known: tuple[str, ...] = facts.memo["parted"]
     return known if file.path in known else ()
