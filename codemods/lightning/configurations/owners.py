@@ -264,9 +264,9 @@ class ProjectConfiguration:
             if item.name == name and key in item.keys
         )
 
-    def elsewhere(self, name: str, key: str, path: str) -> bool:
-        """Whether another file sets a key of the section as well, so that one may override the other."""
-        return any(other != path and key in values for other, values in self._values(name))
+    def elsewhere(self, name: str, key: str, path: str) -> list[Any]:
+        """What other files set a key of the section to, so that one may override the other."""
+        return [values[key] for other, values in self._values(name) if other != path and key in values]
 
     def values(self, name: str, key: str) -> list[Any]:
         """What the files set a key of a section to."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile, TextFile
 from codemods.finding import Fix
-from codemods.lightning.arguments import removal, rows
+from codemods.lightning.arguments import removal
 from codemods.lightning.configurations.evidence import CHANGED, REMOVED, FileEvidence, is_trainer, read_evidence
 from codemods.lightning.configurations.mappings import Malformed, MappingEntry
 from codemods.lightning.configurations.owners import (
@@ -29,6 +29,7 @@ from codemods.lightning.facts import Facts
 from codemods.rewrite.keys import NOTED, KeyVerdict, verdicts
 from codemods.rewrite.splice import dropped, has_comment, replaced, valued
 from codemods.rule import Example, Match, Rule, TextEdit
+from codemods.rules.configs.layers import spelled_out, why_not
 from codemods.rules.configs.moved_gpus import (
     BESIDE,
     DEVICES,
@@ -40,19 +41,6 @@ from codemods.rules.configs.moved_gpus import (
 )
 
 CODE = "LIT301"
-DEFAULTS = {
-    "enable_checkpointing": "True",
-    "enable_progress_bar": "True",
-    "enable_model_summary": "True",
-    "detect_anomaly": "False",
-    "limit_train_batches": "1.0",
-    "limit_val_batches": "1.0",
-    "limit_test_batches": "1.0",
-    "overfit_batches": "0.0",
-    "log_every_n_steps": "50",
-    "reload_dataloaders_every_n_epochs": "0",
-}
-"""What an argument is where nobody gives it."""
 HARDWARE = frozenset({
     "accelerator", "auto_select_gpus", "devices", "distributed_backend", "gpus", "ipus", "num_processes",
     "num_tpu_cores", "strategy", "tpu_cores",
@@ -159,8 +147,8 @@ def _settled(
         return verdict
     if item.section.shared:
         return _left(verdict, f"an alias or a merge key brings the mapping to other places; {advice}")
-    if key == "num_processes" and item.section.get(key) != 1 and project.elsewhere(name, "gpus", file.path):
-        return _left(verdict, f"another file sets `gpus` beside it; {advice}")
+    if why := why_not(project, file.path, item, verdict, advice):
+        return _left(verdict, why)
     follows = follows_surely(project, name, key) or all_switched(project, name, key, beside=True)
     if not follows and (by := project.interpolated(name, key)):
         return _left(verdict, f"{by} interpolates it; {advice}")
@@ -177,8 +165,7 @@ def _settled(
     alone = idle and all(read.harmless for _, read in project.reads(name, key))
     if follows and not alone:
         level, reason = as_sure(project, name, level, reason)
-    new = verdict.new
-    new = _explicit(project, file.path, item, replace(verdict, new=new))
+    new = spelled_out(project, file.path, item, verdict)
     if twice := next((word for word, _ in new if word != key and (name, word) in project.beside), None):
         return _left(verdict, f"`{twice}=` is given beside it in code; {advice}, in one of the two")
     if not new and has_comment(file, next(entry for entry in item.arguments if entry.key == key)):
@@ -210,26 +197,6 @@ def _applied(item: OwnedMapping, found: dict[str, KeyVerdict]) -> tuple[MappingE
             for name, text in new
         ]
     return tuple({entry.key: entry for entry in entries}.values())
-
-
-def _explicit(
-    project: ProjectConfiguration, path: str, item: OwnedMapping, verdict: KeyVerdict
-) -> tuple[tuple[str, str | None], ...]:
-    """What takes the place of an entry. Where another file sets the same, this one may override it: then a default is
-    spelled out."""
-    key, new = verdict.key, verdict.new or ()
-    taken = {entry.key for entry in item.section.entries}
-    on_cpu = ("accelerator", "'cpu'") in (*new, *verdict.values)
-    if key == "gpus" and on_cpu and "devices" not in taken:
-        others = any(project.elsewhere(item.name, word, path) for word in ("gpus", "devices"))
-        return (*new, ("devices", "1")) if others else new
-    if new:
-        return new
-    targets = {row.keyword for row in rows().get(key, ()) if row.action == "write"}
-    default = next((target for target in sorted(targets) if target in DEFAULTS and target not in taken), None)
-    if default is None or not any(project.elsewhere(item.name, word, path) for word in (key, default)):
-        return new
-    return ((default, DEFAULTS[default]),)
 
 
 def _left(verdict: KeyVerdict, why: str) -> KeyVerdict:
