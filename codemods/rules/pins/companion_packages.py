@@ -7,6 +7,7 @@ there is no way to have both. One that merely keeps Lightning back is left to a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from packaging.requirements import Requirement
@@ -177,7 +178,8 @@ def why_not(pin: Pin, own: Manifest, area: Area) -> str | None:
     if pin.language == "conda":
         return "raise it together with the CUDA packages, channels and Python that belong to it"
     if "+" in pin.specifier:
-        return "it names a build for one CUDA: choose the release and build for the machine"
+        build = re.split(r"[^\w.]", pin.specifier.partition("+")[2])[0]
+        return f"it names one build, `{build}`: choose the release and the build for the machine"
     if not any(other.name in LIGHTNING for other in own.pins) and own.kind != "dockerfile":
         fuller = [
             item

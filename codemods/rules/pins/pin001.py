@@ -186,8 +186,8 @@ def _alone(text: TextFile, own: Manifest, area: Area, facts: Facts) -> Iterator[
 
 
 def _in_python(facts: Facts, word: bytes) -> list[str]:
-    """The Python files that hold some bytes."""
-    return [path for path in facts.mentions.get(word, ()) if facts.kinds.get(path) == "python"]
+    """The files of Python and notebooks that hold some bytes."""
+    return [path for path in facts.mentions.get(word, ()) if facts.kinds.get(path) in ("python", "notebook")]
 
 
 def _manifest(text: TextFile) -> Manifest:

@@ -9,6 +9,7 @@ from packaging.version import Version
 from codemods.code.source import PythonFile
 from codemods.finding import Finding
 from codemods.lightning.facts import Facts
+from codemods.lightning.pins.manifest import read_pins
 from codemods.lightning.pins.pin import LIGHTNING
 from codemods.lightning.pins.reach import MENTIONS, is_manifest
 from codemods.lightning.pins.specifier import raised
@@ -55,9 +56,19 @@ def _breaks() -> dict[str, Version]:
 
 
 def _old(facts: Facts) -> list[Finding]:
-    """The places that tell of an older Lightning, in order."""
+    """The places that tell of an older Lightning, in order; not those of notebooks that install one themselves."""
     breaks = _breaks()
-    return sorted((item for item in facts.planned if item.code in breaks), key=_place)
+    found = sorted((item for item in facts.planned if item.code in breaks), key=_place)
+    own = {path for path in {item.path for item in found} if _installs(path, facts)}
+    return [item for item in found if item.path not in own]
+
+
+def _installs(path: str, facts: Facts) -> bool:
+    """Whether a notebook requires a Lightning in its own cells."""
+    if facts.kinds.get(path) != "notebook":
+        return False
+    text = facts.sources[path].data.decode(errors="replace")
+    return any(pin.name in LIGHTNING for pin in read_pins("notebook", text))
 
 
 def _states(path: str, facts: Facts) -> bool:

@@ -40,10 +40,11 @@ def builds(text: str, own: Manifest, area: Area, target: str) -> Conflict | None
     reason = (
         f"Lightning {target} needs torch>={newest.beside['torch'].floor}, and these releases work together: {together}"
     )
-    index = _ANY_INDEX.search(text)
-    if not all(new for _, new in wanted) or not index:
-        way = f"choose the build of the machine that it is for, with --extra-index-url {_index(_CUDA)}"
-        return Conflict(tuple(gone), message, "manual", f"{reason}; it names builds for one CUDA: {way}")
+    if not all(new for _, new in wanted) or not _ANY_INDEX.search(text):
+        wheels = "the CPU" if torch[0].specifier.endswith("+cpu") else "one CUDA"
+        index = _index("cpu" if wheels == "the CPU" else _CUDA)
+        way = f"choose the build of the machine that it is for, with --extra-index-url {index}"
+        return Conflict(tuple(gone), message, "manual", f"{reason}; it names builds for {wheels}: {way}")
     edits = [TextEdit(pin.start, pin.end, new) for pin, new in wanted if new]
     edits += [TextEdit(*match.span("build"), _CUDA) for match in _INDEX.finditer(text)]
     built = {match["build"] for pin in gone if (match := _BUILD.fullmatch(pin.specifier))}

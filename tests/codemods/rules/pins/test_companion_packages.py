@@ -7,6 +7,7 @@ from packaging.version import Version
 
 from codemods.lightning.pins.compat import BESIDE, minor_of, minors
 from tests.codemods.rules.pins.support import CODE, NOT, moved, told
+from tests.codemods.support import notebook
 
 USES = "import torchmetrics\nfrom pytorch_lightning import Trainer\nTrainer(gpus=1)\n"
 
@@ -88,6 +89,13 @@ def test_what_code_uses_of_transformers_is_probable_only() -> None:
         len(said) == 1 and "Python 3.10, the oldest that Lightning 2.6.6 runs on, needs transformers>=4.16.0" in said[0]
     )
     assert not any(item[1] == 2 for item in told(files, uses, target="2.5.6"))
+
+
+def test_what_a_notebook_uses_of_transformers_is_probable_only() -> None:
+    cells = ("!pip install lightning==1.8\n!pip install transformers==4.3.1\n", f"import transformers\n{CODE}")
+    files = {"a.ipynb": notebook(*cells)}
+    assert "transformers==4.3.1" in moved(files)["a.ipynb"]
+    assert "transformers==4.24.0" in moved(files, unsafe=True)["a.ipynb"]
 
 
 def test_transformers_that_an_older_lightning_stands_beside() -> None:
@@ -264,7 +272,7 @@ def test_builds_of_one_release_move_together_or_not_at_all() -> None:
     text = text_of("lightning==1.8", *marked, 'torchvision==0.14.1; platform_machine != "x86_64"')
     assert moved({"requirements.txt": text})["requirements.txt"] == text.replace("lightning==1.8", "lightning==2.6.6")
     said = {line: why for _, line, fix, why in told({"requirements.txt": text}) if fix == "manual"}
-    assert "CUDA" in said[2]
+    assert "`cu117`" in said[2]
     assert all("raise it together with torch==1.13.1+cu117" in said[line] for line in (3, 4))
 
 
@@ -329,3 +337,24 @@ def test_what_goes_along_is_left_to_whoever_knows_the_channels() -> None:
     text = "dependencies:\n  - pytorch-lightning=1.8.6\n  - packaging=21.3\n"
     assert "packaging=21.3" in moved({"environment.yml": text}, unsafe=True)["environment.yml"]
     assert any("raise it to a release that is in its channels" in why for *_, why in told({"environment.yml": text}))
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        ("cpu", "builds for the CPU: choose the build of the machine that it is for, with --extra-index-url https"),
+        ("cu118", "builds for one CUDA: choose the build of the machine that it is for, with --extra-index-url https"),
+        ("rocm4.2", "it names one build, `rocm4.2`"),
+    ],
+)
+def test_a_build_that_is_named_is_left(build: str, reason: str) -> None:
+    files = {"requirements.txt": text_of("lightning==1.8", f"torch==1.8.1+{build}")}
+    (text,) = (text for *_, text in told(files) if text.startswith("`torch=="))
+    assert reason in text
+    assert f"torch==1.8.1+{build}" in moved(files)["requirements.txt"]
+
+
+def test_a_build_that_an_image_names_is_told() -> None:
+    image = "RUN pip install torch==1.8.1+cpu\nRUN pip install lightning==1.8\n"
+    (text,) = (text for *_, text in told({"Dockerfile": image}) if text.startswith("`torch=="))
+    assert "it names one build, `cpu`" in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.codemods.rules.pins.support import CODE, moved, told
+from tests.codemods.support import notebook
 
 NEW = "from pytorch_lightning import Trainer\nTrainer(accelerator='cpu')\n"
 OPEN = "from pytorch_lightning import Trainer\nTrainer(gpus=n)\n"
@@ -33,6 +34,13 @@ def test_told_with_the_evidence(files: dict[str, str]) -> None:
 )
 def test_silent_where_something_names_it(files: dict[str, str]) -> None:
     assert said(files, OPEN) == []
+
+
+def test_silent_on_a_notebook_that_installs_one() -> None:
+    files = {"a.ipynb": notebook("!pip install pytorch-lightning==1.5.2\n", OPEN)}
+    assert said(files, "") == []
+    assert [path for path, *_ in said(files, OPEN)] == ["train.py"]
+    assert [path for path, *_ in said({"a.ipynb": notebook("!pip install torch\n", OPEN)}, "")] == ["a.ipynb"]
 
 
 def test_silent_where_nothing_old_is_left() -> None:
