@@ -155,13 +155,23 @@ def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: 
         pairs = [
             f"{_lead(found, project, name)}{found['section']}.{name}{found['gap']}"
             + (value if text is None else str(ast.literal_eval(text)))
-            for name, text in verdict.new
+            for name, text in (*verdict.new, *_one_cpu(project, found["section"], verdict.new, given))
         ]
         edit = TextEdit(start + found.start(), start + found.end(), " ".join(pairs))
         level, reason = verdict.level, verdict.reason
         if key == "gpus" and project.reads(found["section"], key):
             level, reason = as_sure(project, found["section"], level, reason)
         yield Match(span, message, level, reason, verdict.row, (edit,))
+
+
+def _one_cpu(
+    project: ProjectConfiguration, section: str, new: Sequence[tuple[str, str | None]], given: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """The one process of the CPU, where the configuration may ask for devices that the option turned off with it."""
+    asked = [value for word in ("gpus", "devices") for value in project.values(section, word)]
+    named = {name for name, _ in new} | set(given)
+    turned_off = ("accelerator", "'cpu'") in new and "devices" not in named
+    return (("devices", "'1'"),) if turned_off and any(value not in (None, 0, 1) for value in asked) else ()
 
 
 def _read(project: ProjectConfiguration, section: str, key: str, value: str) -> str | None:

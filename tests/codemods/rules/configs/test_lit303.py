@@ -14,6 +14,8 @@ HYDRA = {
     "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\ngpus: 0\n",
 }
 SHARED = {**HYDRA, "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\naccelerator: gpu\ndevices: 1\n"}
+MANY = {**HYDRA, "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\naccelerator: gpu\ndevices: -1\n"}
+OLD = {**HYDRA, "conf/trainer/a.yaml": "_target_: pytorch_lightning.Trainer\ngpus: -1\n"}
 ARGPARSE = {
     "train.py": "import pytorch_lightning as pl\nfrom argparse import ArgumentParser\n\n"
     "args = pl.Trainer.add_argparse_args(ArgumentParser()).parse_args()\n"
@@ -26,6 +28,12 @@ ARGPARSE = {
     [
         (CLI, "main.py fit --trainer.gpus 2", "main.py fit --trainer.accelerator gpu --trainer.devices 2"),
         (CLI, "main.py fit --trainer.gpus=0", "main.py fit --trainer.accelerator=cpu"),
+        (MANY, "main.py trainer.gpus=0", "main.py trainer.accelerator=cpu trainer.devices=1"),
+        (OLD, "main.py trainer.gpus=0", "main.py ++trainer.accelerator=cpu ++trainer.devices=1"),
+        (OLD, "main.py trainer.gpus=null", "main.py ++trainer.accelerator=cpu ++trainer.devices=1"),
+        (OLD, "main.py trainer.gpus=2", "main.py ++trainer.accelerator=gpu ++trainer.devices=2"),
+        (SHARED, "main.py trainer.gpus=0", "main.py trainer.accelerator=cpu"),
+        (HYDRA, "main.py trainer.gpus=0", "main.py ++trainer.accelerator=cpu"),
         (CLI, "main.py --trainer.weights_summary=null", "main.py --trainer.enable_model_summary=False"),
         (SHARED, "main.py trainer.gpus=2 lr=1", "main.py trainer.accelerator=gpu trainer.devices=2 lr=1"),
         (HYDRA, "main.py trainer.gpus=2", "main.py ++trainer.accelerator=gpu ++trainer.devices=2"),
