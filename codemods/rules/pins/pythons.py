@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -189,7 +189,7 @@ def dockerfile(text: str) -> Iterator[PythonMentions]:
         name = match["image"]
         used |= set(re.findall(r"python:\$\{?(\w+)", name))
         if not (conda and "conda" in name):
-            yield from _image(name, match.span("image"), by_system=by_system)
+            yield from _everywhere(_image(name, match.span("image"), by_system=by_system), text)
     for match in _ARG.finditer(text):
         if match["name"] in used:
             yield PythonMentions((PythonMention(*match.span("version"), version_of(match["version"]), "{}"),))
@@ -208,7 +208,21 @@ def commands(text: str) -> Iterator[PythonMentions]:
             yield PythonMentions((PythonMention(start, end, version_of(word["version"]), renewed),), advice=advice)
     for made in _MADE.finditer(text):
         group = next(name for name in "abc" if made[name])
-        yield PythonMentions((PythonMention(*made.span(group), version_of(made[group]), "{}"),))
+        mentions = PythonMentions((PythonMention(*made.span(group), version_of(made[group]), "{}"),))
+        yield from [mentions] if made["c"] else _everywhere([mentions], text)
+
+
+def _everywhere(found: Iterable[PythonMentions], text: str) -> Iterator[PythonMentions]:
+    """Mentions of one Python, whose renewal is not plain where the text installs it or goes by its name otherwise."""
+    places = {made.span(group) for made in _MADE.finditer(text) for group in "ab"}
+    for mentions in found:
+        (item,) = mentions.items
+        digits = ".".join(map(str, item.version or ()))
+        named = re.finditer(rf"(?<=python){re.escape(digits)}(?!\d)", text) if digits else ()
+        if item.renewed and any(place.span() not in places for place in named):
+            advice = f"name Python {{}} or later, here and in each other place that names python{digits}"
+            mentions = replace(mentions, items=(replace(item, renewed=None),), advice=advice)
+        yield mentions
 
 
 def file_of_version(text: str) -> Iterator[PythonMentions]:

@@ -53,6 +53,9 @@ def test_a_matrix(before: str, wanted: str) -> None:
     assert after(WORKFLOW, text.format(before)) == text.format(wanted)
 
 
+EACH = "name Python 3.10 or later, here and in each other place that names python3.7"
+
+
 @pytest.mark.parametrize(
     ("path", "before", "wanted"),
     [
@@ -72,6 +75,8 @@ def test_a_matrix(before: str, wanted: str) -> None:
         ("Dockerfile", "FROM ubuntu:22.04\nRUN conda create -y -n x python=3.8\n", "python=3.10"),
         ("install.sh", "conda create --name x python==3.8.5 && pip install .\n", "python==3.10 "),
         ("install.sh", "uv venv --python 3.8\n", "--python 3.10"),
+        ("README.md", "Tested on Python 3:\n\n    python3.8 -m venv env\n", "python3.10 -m venv"),
+        ("Dockerfile", "FROM python:3.8\nRUN python3.8 -m venv /env\n", "FROM python:3.10\nRUN python3.10 -m venv"),
         ("README.md", "# It\n\n```\nconda create -n it python=3.8\n```\n", "python=3.10"),
         (".readthedocs.yml", "version: 2\npython:\n  version: 3.8\n", 'version: "3.10"'),
         (".python-version", "3.8.10\n", "3.10\n"),
@@ -109,6 +114,10 @@ def test_classifiers_go_and_stop_nothing() -> None:
         ("Dockerfile", "FROM nvidia/cuda:11.1.1-base-ubuntu18.04\nRUN apt-get install -y python3-pip\n", "ubuntu22.04"),
         ("Dockerfile", "FROM python:3.7-stretch\n", "Python 3.10"),
         ("Dockerfile", "FROM python:3.8-alpine\n", "Python 3.10"),
+        ("Dockerfile", "FROM own\nRUN apt install python3.7-venv\nRUN python3.7 -m venv /env\n", EACH),
+        ("Dockerfile", "FROM ubuntu\nRUN python3.7 get-pip.py && python3.7 -m venv /env\n", EACH),
+        ("Dockerfile", "FROM python:3.7\nCOPY --from=made /usr/lib/python3.7/site-packages /x\n", EACH),
+        ("README.md", "python3.7 -m venv env\npython3.7 -m pip install -e .\n", EACH),
         ("tox.ini", "[tox]\nenvlist = py{37,38}-torch\n", "py310"),
         ("environment.yml", "dependencies:\n  - python=3.8\n  - cudatoolkit=10.2\n", "python=3.10"),
         ("install.sh", "conda create -n x python=3.8 cudatoolkit=10.2\n", "3.10"),
