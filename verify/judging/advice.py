@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from verify.environments import naming
@@ -109,7 +109,8 @@ def advice(
     texts += [f"{failure.type}: {failure.message}" for failure in failures]
     missing = [match for text in texts if (match := _MISSING.search(text))]
     told = [*_to_compile(texts, sources.root)]
-    told += [line for match in missing for line in _of_missing(match["name"] or match["other"], left, installed)]
+    modules = [match["name"] or match["other"] for match in missing]
+    told += [line for module in modules for line in _of_own(module, sources) or _of_missing(module, left, installed)]
     told += [*_of_time(found, sources), *_of_data(failures, sources), *_of_made(found)]
     told += [line for text in texts for line in _matching(text)]
     told += [_MORE_TIME for text in texts if _OUT_OF_TIME.search(text)]
@@ -223,6 +224,20 @@ def _matching(text: str) -> Iterator[str]:
         if match := re.search(pattern, text):
             names = match.groupdict()
             yield told.replace("{name}", (names.get("name") or names.get("other") or "").split(".")[0])
+
+
+def _of_own(module: str, sources: Sources) -> list[str]:
+    """What to do about a module of a package that is the project's own, which is not in the repository."""
+    *folders, name = module.split(".")
+    inside = "/".join(folders)
+    above = {each.as_posix() for path in sources.paths() for each in PurePosixPath(path).parents} if inside else ()
+    place = min((each for each in above if f"/{each}".endswith(f"/{inside}")), key=len, default=None)
+    if place is None:
+        return []
+    return [
+        f"`{place}/{name}.py` is imported and not in the repository: put it to {_FOLDER}/{place}/{name}.py, "
+        f"which need not be committed, and name that folder with {_DATA} {SETTINGS}"
+    ]
 
 
 def _of_missing(module: str, left: Mapping[str, str], installed: Mapping[str, str]) -> list[str]:

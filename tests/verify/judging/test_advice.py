@@ -66,6 +66,29 @@ def test_nothing_is_made_up_and_not_all_is_told(tmp_path: Path) -> None:
     assert len(many.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("models.backbone", "`models/backbone.py` is imported and not in the repository: put it to fixer-data/models/"),
+        ("deep.parts.backbone", "put it to fixer-data/src/deep/parts/backbone.py,"),
+        ("backbone", ""),
+        ("odels.backbone", ""),
+        ("models.parts.backbone", ""),
+    ],
+)
+def test_a_file_of_the_projects_own_that_is_not_there_is_no_package(module: str, said: str, tmp_path: Path) -> None:
+    for place in ("models/net.py", "src/deep/parts/net.py"):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text("")
+    left = {"models": "no manifest names it", "deep": "no manifest names it"}
+    reason = (
+        f"neither tree trains; both fail in the same way: ModuleNotFoundError: No module named '{module}' at a.py:1"
+    )
+    found = advice([Evidence("g", (), None, "inconclusive", reason)], Sources(tmp_path), left)
+    text = found[0].text if found else ""
+    assert said in text and ("in the repository" in text) == bool(said)
+
+
 def test_what_has_to_be_compiled_is_named(tmp_path: Path) -> None:
     (tmp_path / "align").mkdir()
     (tmp_path / "align" / "core.pyx").write_text("")
