@@ -31,6 +31,7 @@ from .alone_changes import (
     swapped,
     typed,
 )
+from .alone_checks import checked
 from .alone_guesses import like_neighbours, menu, numbers
 
 UNTOLD, GUESSED = 10.0, 1_500_000.0
@@ -39,6 +40,7 @@ UNTOLD, GUESSED = 10.0, 1_500_000.0
 
 def following(trouble: Trouble) -> Iterator[tuple[Spec, float]]:
     """The batches to try after an error, the likeliest first, and how far each is to be put back."""
+    yield from ((spec, 0) for spec in sane(checked(trouble)))
     for pattern, answer in _ANSWERS:
         match = pattern.search(trouble.text)
         if match:
