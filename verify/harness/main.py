@@ -382,7 +382,7 @@ def failed(error: BaseException, root: Path, record: Record, spec: dict[str, Any
 
 def below_hydra(error: BaseException) -> BaseException:
     """What went wrong where Hydra made an object, of which it says no more than that it could not be made."""
-    while type(error).__name__ == "InstantiationException" and error.__cause__ is not None:
+    while type(error).__name__ in ("InstantiationException", "HydraException") and error.__cause__ is not None:
         error = error.__cause__
         while error.__cause__ is not None and type(error) is ImportError:
             error = error.__cause__

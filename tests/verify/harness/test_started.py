@@ -31,6 +31,10 @@ class InstantiationException(Exception):
     """As Hydra's own."""
 
 
+class HydraException(Exception):
+    """As it was called before Hydra 1.1."""
+
+
 def raised(*errors: BaseException) -> BaseException:
     """The first of some exceptions, each raised from the next."""
     for error, cause in pairwise(errors):
@@ -46,6 +50,7 @@ MISSING = FileNotFoundError(2, "No such file or directory", "data/train.csv")
     [
         raised(InstantiationException("Error in call to target"), MISSING),
         raised(InstantiationException("Error locating target"), ImportError("Error loading"), MISSING),
+        raised(HydraException("Error calling 'a.b'"), HydraException("Error calling 'a.c'"), MISSING),
         raised(InstantiationException("outer"), InstantiationException("inner"), MISSING),
         MISSING,
     ],
