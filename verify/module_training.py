@@ -94,6 +94,9 @@ def train(
             break
     if not files:
         return None
+    if more := modules.heirs(sides.after, files, {label_of(recipe) for recipe in recipes}):
+        of_heirs, unfound, _ = _search(sides, sides.after, sides.new, more, "search-heirs")
+        files, recipes, failed = (*files, *more), [*recipes, *of_heirs], (*failed, *unfound)
     pairs = _replay(sides, recipes, "alone")
     known = {label_of(recipe) for recipe in recipes}
     again = [

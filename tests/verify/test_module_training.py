@@ -351,6 +351,48 @@ def test_modules_that_load_what_changed_are_trained_where_no_changed_class_train
     assert [file.path for file in modules.chosen(sources, sources, changed)] == (found or ["calls.py"])
 
 
+BASE = BODY.replace("self.net = torch.nn.Linear(width, 2)", "self.width = width")
+OF_BASE = """
+from base import Model
+
+
+class Net(Model):
+    def __init__(self, width):
+        super().__init__(width)
+        self.net = torch.nn.Linear(width, 2)
+"""
+
+
+def test_a_base_that_has_nothing_to_train_is_trained_by_what_derives_from_it(tmp_path: Path) -> None:
+    before, after = (
+        tree(tmp_path / name, base=HEAD + more + BASE, net="import torch\n" + OF_BASE)
+        for name, more in (("before", ""), ("after", "    x = 1\n"))
+    )
+    evidence = prove(before, after, replace(REQUEST, changed=("base.py",)), lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
+    assert evidence.reason.startswith("Net, trained by itself on generated batches: 16 losses, ")
+    assert [alone.module for alone in evidence.alone] == ["net.py:Net"]
+
+
+@pytest.mark.parametrize(
+    ("files", "trained", "found"),
+    [
+        ({"net": OF_BASE}, set(), ["net.py"]),
+        ({"net": OF_BASE}, {"base.py:Model"}, []),
+        ({"net": OF_BASE.replace("from base", "from other")}, set(), []),
+        ({"net": OF_BASE.replace("(Model)", "(Module)")}, set(), []),
+        ({"net": OF_BASE, "deep": "from net import Net\n\n\nclass Deep(Net[int]): ...\n"}, set(), ["net.py"]),
+        ({"a": OF_BASE, "b": OF_BASE, "c": OF_BASE, "d": OF_BASE}, set(), ["a.py", "b.py", "c.py"]),
+    ],
+)
+def test_what_derives_from_a_base_is_found(
+    files: dict[str, str], trained: set[str], found: list[str], tmp_path: Path
+) -> None:
+    sources = Sources(tree(tmp_path / "p", base=HEAD + BASE, **files))
+    bases = modules.chosen(sources, sources, ["base.py"])
+    assert [file.path for file in modules.heirs(sources, bases, trained)] == found
+
+
 def test_what_was_lent_is_in_the_evidence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     old, new = (replace(record(), lent=lent) for lent in (("numpy.float to model",), ("numpy.Inf to model",)))
     (alone,) = result(monkeypatch, tmp_path, old, new).alone

@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,7 +17,7 @@ from verify.reading.names import in_tests, last_name
 from verify.reading.shapes import recorded
 from verify.reading.sources import NAMESPACES, Sources, imports
 
-FILES = 6
+FILES, HEIRS = 6, 3
 NAMED = 5
 CODE = (".py", ".ipynb")
 _READ = (".yaml", ".yml", ".json")
@@ -66,6 +66,35 @@ def reached(after: Sources, changed: Iterable[str]) -> tuple[ModuleFile, ...]:
     loaded = dict.fromkeys(path for script in scripts for path in after.reach(script)[0] if path not in touched)
     found = [path for path in loaded if _has_classes(after, path) and _names_step(after.tree(path))]
     return tuple(_chosen(after, after, path) for path in found[:FILES])
+
+
+def heirs(after: Sources, files: Iterable[ModuleFile], trained: Collection[str]) -> tuple[ModuleFile, ...]:
+    """The other files whose classes derive from those of `files` that were not `trained`: what takes a step and has
+    nothing to train by itself may be a base of what has."""
+    looked_at = {file.path: file for file in files}
+    bases = {name for path, file in looked_at.items() for name in file.classes if f"{path}:{name}" not in trained}
+    found: list[ModuleFile] = []
+    for path in after.paths():
+        derived = [name for name, above in _bases(after.tree(path)).items() if above & bases]
+        if derived and path not in looked_at and not in_tests(path) and looked_at.keys() & set(after.reach(path)[0]):
+            file = _chosen(after, after, path)
+            rest = (name for name in file.classes if name not in derived)
+            found.append(replace(file, classes=(*derived, *rest)))
+    return tuple(found[:HEIRS])
+
+
+def _bases(tree: ast.Module | None) -> dict[str, set[str]]:
+    """The names of what each class of a file derives from, through others of that file too."""
+    found: dict[str, set[str]] = {}
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.ClassDef):
+            above = {_named(base) for base in node.bases}
+            found[node.name] = above.union(*(found.get(name, set()) for name in above))
+    return found
+
+
+def _named(base: ast.expr) -> str:
+    return last_name(base.value if isinstance(base, ast.Subscript) else base)
 
 
 def _has_classes(sources: Sources, path: str) -> bool:
@@ -186,7 +215,7 @@ def _steps(sources: Sources, found: ModuleFile) -> bool:
             return True
         seen |= left
         bases = (base for node in classes if node.name in left for base in node.bases)
-        left = {last_name(base.value if isinstance(base, ast.Subscript) else base) for base in bases} - seen
+        left = {_named(base) for base in bases} - seen
     return False
 
 
