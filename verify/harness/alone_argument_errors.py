@@ -279,7 +279,7 @@ def _others(
         tried.insert(0, function(path[-1]))
     if now is None or isinstance(now, str):
         tried.append(by_name(path[-1]))
-    tried += _OTHERS.get(type(now), ())
+    tried += _OTHERS.get(type(now), ()) if not isinstance(now, dict) else _plain_values(text)
     if isinstance(now, str) and re.search(r"pretrained|checkpoint|ckpt|resume|weights", path[-1].lower()):
         tried.append(None)
     shown: list[Any] = [now]
@@ -287,6 +287,14 @@ def _others(
         if value not in shown or (value in shown and type(value) is not type(now)):
             shown.append(value)
             yield value
+
+
+def _plain_values(text: str) -> tuple[Any, ...]:
+    """What is taken where a configuration stands and something is computed with it."""
+    with_one = re.search(
+        r"between instances of .*'KeyedDict'|operand type.*'KeyedDict'|'KeyedDict' object cannot be", text
+    )
+    return _OTHERS[bool if "bool" in text else int] if with_one else ()
 
 
 def _choices(name: str, frame: FrameType) -> list[str]:

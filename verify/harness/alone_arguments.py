@@ -17,7 +17,7 @@ from typing import Any
 
 from .alone_batches import BATCH, SIDE
 from .alone_steps import source_of
-from .alone_values import MADE, Arguments, function
+from .alone_values import MADE, Arguments, function, inner_of
 
 _CHANNELS = 3
 _NOT_OWN = ("builtins", "torch", "lightning", "lightning_fabric", "pytorch_lightning")
@@ -36,6 +36,7 @@ _BY_NAME: tuple[tuple[str, Any], ...] = (
     (r"^(use|is|with|has|do|enable|disable|no|freeze|pretrained|train|log|save|verbose|debug)(_|$)|pretrained|freeze"
      r"|_only$|verbose|debug", False),
     (r"path|dir|folder|file|root|ckpt|checkpoint", "made-up"),
+    (r"^n(um|b)?_?(params|options|args)$", 8),
     (r"loss|criterion", {"@": "call", "name": "torch.nn.MSELoss", "kwargs": {}}),
     (r"activation|nonlinearity|act$", {"@": "call", "name": "torch.nn.ReLU", "kwargs": {}}),
     (r"optimizer|optim$", {"@": "call", "name": "torch.optim.Adam", "kwargs": {"lr": 1e-3}, "partial": True}),
@@ -94,10 +95,39 @@ def starts(cls: type, hints: ArgumentHints) -> Iterator[Arguments]:
     plain = {name: _guess(name, annotation, hints) for name, annotation in required.items()}
     for call in hints.calls[:6]:
         given = {name: value for name, value in call.items() if name in known or takes_more}
-        yield {**plain, **given}
-    yield plain
+        yield from _typed({**plain, **given}, known)
+    yield from _typed(plain, known)
     if not required and known:
         yield {name: hint[0] for name in known if (hint := hints.of(name))}
+
+
+def _typed(given: Arguments, known: Mapping[str, Any]) -> Iterator[Arguments]:
+    """Arguments with an instance in place of each configuration that is annotated as one of a class of the project's,
+    which may have methods; then as they are."""
+    made = {name: _instance(known.get(name), value) for name, value in given.items()}
+    if made != given:
+        yield made
+    yield given
+
+
+def _instance(annotation: Any, value: Any) -> Any:
+    """What is annotated as an instance of a class, with the values of a configuration for what that has none of."""
+    inner = [each for each in typing.get_args(annotation) if each is not type(None)]
+    kind = (
+        inner[0] if len(inner) == 1 and typing.get_origin(annotation) in (typing.Union, types.UnionType) else annotation
+    )
+    if not isinstance(value, dict) or value.get("@") not in (None, "config") or not isinstance(kind, type):
+        return value
+    made = _by_class(kind, None, 0) if not issubclass(kind, dict) else None
+    if (
+        not isinstance(made, dict)
+        or made.get("@") != "call"
+        or made["name"] != f"{kind.__module__}.{kind.__qualname__}"
+    ):
+        return value
+    held, own = inner_of(value), inspect.signature(kind).parameters
+    wanted = {name for name, each in own.items() if each.default in (each.empty, None)}
+    return {**made, "kwargs": {**made["kwargs"], **{name: held[name] for name in held if name in wanted}}}
 
 
 def _parameters(cls: type) -> tuple[dict[str, Any], dict[str, Any], bool]:

@@ -144,8 +144,8 @@ def _read(sources: Sources, path: str, tree: ast.Module, found: Hints) -> None:
     for call, held in calls(tree, outer):
         _call(call, held, sources, found)
     for node in ast.walk(tree):
-        for name, default in _defaults(node):
-            value = _value(default, constants)
+        for name, given in (*_defaults(node), *_set(node)):
+            value = _value(given, constants)
             if value is not NONE and value is not None:
                 found.add(name, value)
     for name, value in constants.items():
@@ -173,6 +173,18 @@ def _table(node: ast.stmt, constants: Mapping[str, Any]) -> dict[str, Any]:
             pairs += [(target.id, _of_field(given)) for target in targets if isinstance(target, ast.Name) and given]
     known = ((name, _value(each, constants)) for name, each in pairs if isinstance(name, str) and each)
     return {name: value for name, value in known if value is not NONE}
+
+
+def _set(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What is set in a configuration: by a key, or as an attribute of anything but the object at hand."""
+    if not isinstance(node, ast.Assign):
+        return
+    for target in node.targets:
+        if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+            if isinstance(key := target.slice.value, str):
+                yield key, node.value
+        elif isinstance(target, ast.Attribute) and _OF_SETTINGS.search(ast.unparse(target.value).lower()):
+            yield target.attr, node.value
 
 
 def _parameters(sources: Sources, name: str) -> tuple[str, ...]:

@@ -40,6 +40,10 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
         ("Functions", "criterion=a mean squared error, lr_factor=1.0 for any step"),
         ("Pictures", "image_size=[24, 40]"),
         ("Unsized", "actions=8"),
+        ("Typed", "config=Settings()"),
+        ("SetByKey", "taps=13"),
+        ("Counted", "nparams=8"),
+        ("Computed", "bottom_options=4"),
         ("BuildsItself", "optim={_target_: 'torch.optim.Adam', lr: 0.001}"),
     ],
 )

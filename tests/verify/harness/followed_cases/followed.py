@@ -7,7 +7,7 @@ from pathlib import Path
 import pytorch_lightning as pl
 import torch
 import yaml
-from parts import Inner, Wide, instantiate, kind_of, loss_of, rate, sizes_of_tasks
+from parts import Inner, Settings, Wide, instantiate, kind_of, loss_of, rate, sizes_of_tasks
 from torch import nn
 from torch.nn import functional as F
 
@@ -143,3 +143,34 @@ class Unsized(Trained):
 
     def training_step(self, batch, batch_idx):
         return super().training_step(batch, batch_idx) + self.actions.pow(2).mean()
+
+
+class Typed(Trained):
+    def __init__(self, config: Settings):
+        super().__init__()
+        self.net = config.net(config.width)
+
+
+class SetByKey(Trained):
+    def __init__(self, taps):
+        super().__init__()
+        assert taps == 13
+        self.net = nn.Linear(taps, 2)
+
+
+def set_by_key(settings):
+    settings["taps"] = 13
+    return SetByKey(**settings)
+
+
+class Counted(Trained):
+    def __init__(self, nparams):
+        super().__init__()
+        assert nparams > 0
+        self.net = nn.Linear(nparams, 2)
+
+
+class Computed(Trained):
+    def __init__(self, bottom_options):
+        super().__init__()
+        self.net = nn.Linear(1 + bottom_options, 2)

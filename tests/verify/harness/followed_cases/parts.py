@@ -1,6 +1,7 @@
 """What the project builds its modules of."""
 
 import importlib
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -28,6 +29,14 @@ def loss_of(name):
 
 def rate(step, warm):
     return min(1.0, (step + 1) / warm)
+
+
+@dataclass
+class Settings:
+    width: int = 6
+
+    def net(self, width):
+        return nn.Linear(width, 2)
 
 
 class Inner(nn.Module):
