@@ -50,7 +50,7 @@ class Sides:
     """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
     `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights that
     are a rounding away. `left` says how many seconds the clock allows, `by_hand` which uses are left to do by hand, as
-    a request has them."""
+    a request has them, `built` what scripts built modules with."""
 
     before: Sources
     after: Sources
@@ -63,6 +63,7 @@ class Sides:
     nudged: bool = False
     left: Callable[[], float] = lambda: math.inf
     by_hand: Sequence[tuple[str, str]] = ()
+    built: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,7 @@ def _search(
         "mode": "search",
         "paths": list(dict.fromkeys(path for file in files for path in file.paths)),
         "namespaces": _namespaces(tree, [file.path for file in files]),
-        "modules": [modules.described(tree, file) for file in files],
+        "modules": [modules.described(tree, file, sides.built) for file in files],
         "trainer": modules.carried(tree),
         "memory": memory() * MEMORY,
         "budget": budget,

@@ -127,6 +127,7 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         if not (before.root / entry.script).is_file():
             pair = replace(pair, before=None, missing=f"{entry.script} is not in the tree before")
         old, new = run_both(before, after, entry, pair, bench, f"{number}")
+        bench.built.extend((*new.built, *(old.built if old else ())))
         per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
         judgement = judge(old, new, problems, per_batch=per_batch, missing=pair.missing)
         judgement = _as_installed(_asked_otherwise(_unprovided(judgement, before, new), old, new), old, new)
@@ -275,7 +276,7 @@ def _apart(before: Sources, after: Sources, problems: tuple[str, ...], bench: Be
     sides = module_training.Sides(
         before, after, old, new, lambda jobs: together(jobs, bench.stop), bench.folder, request.timeout
     )
-    sides = replace(sides, left=bench.clock.allowed, by_hand=request.by_hand)
+    sides = replace(sides, left=bench.clock.allowed, by_hand=request.by_hand, built=bench.built)
     per_batch = pair.before is not None and version_of(pair.before) < Version("1.6")
     found = module_training.train(sides, request.changed, problems, missing=pair.missing, per_batch=per_batch)
     if found is None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from verify.budget import Budget, Clock
 from verify.environments.building import cache_folder
@@ -105,6 +106,8 @@ class Bench:
     started: list[Started] = field(default_factory=list)
     watching: dict[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """How the trees are watched otherwise than at first, by script: both alike, and in each further run."""
+    built: list[Mapping[str, Any]] = field(default_factory=list)
+    """What scripts built modules of the project with, as runs record it."""
     clock: Clock = field(default_factory=lambda: Clock(Budget()))
     known: ProofProgress = field(default_factory=ProofProgress)
     digests: dict[Path, str] = field(default_factory=dict)

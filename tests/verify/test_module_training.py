@@ -351,6 +351,40 @@ def test_modules_that_load_what_changed_are_trained_where_no_changed_class_train
     assert [file.path for file in modules.chosen(sources, sources, changed)] == (found or ["calls.py"])
 
 
+ODD = """
+
+class Odd:
+    def __init__(self):
+        self.sides = {}
+
+    def net(self):
+        return torch.nn.Linear(self.sides["left"], self.sides["left"] - 9)
+"""
+STOPS = """
+import pytorch_lightning as pl
+from model import Model, Odd
+
+odd = Odd()
+odd.sides["left"] = 11
+model = Model(odd)
+trainer = pl.Trainer(max_epochs=1)
+raise ValueError("of no data that anybody could make up")
+trainer.fit(model)
+"""
+
+
+def test_a_module_is_built_as_the_script_builds_it_that_gets_no_further(tmp_path: Path) -> None:
+    body = BODY.replace("width):", "odd):").replace("torch.nn.Linear(width, 2)", "odd.net()")
+    before, after = (
+        tree(tmp_path / name, train=STOPS, model=HEAD + more + body + ODD)
+        for name, more in (("before", ""), ("after", "    x = 1\n"))
+    )
+    evidence = prove(before, after, REQUEST, lambda text: None)
+    assert (evidence.verdict, evidence.rung) == ("preserved", "same"), evidence.reason
+    (alone,) = evidence.alone
+    assert alone.arguments == "odd=Odd{sides: {left: 11}}"
+
+
 BASE = BODY.replace("self.net = torch.nn.Linear(width, 2)", "self.width = width")
 OF_BASE = """
 from base import Model

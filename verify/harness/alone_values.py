@@ -1,8 +1,8 @@
 """Descriptions of arguments: what they mean, how they are told, and the configurations within them.
 
 Runs in the target's interpreter, beside the harness: standard library and torch alone. An argument is JSON; what
-JSON cannot hold is `{"@": kind, ...}`: a `config` (a dict with attributes), a `call` of something by its dotted name,
-a `layer` (a small module), a `tuple`, a `function`, or what is `named`.
+JSON cannot hold is `{"@": kind, ...}`: a `config` (a dict with attributes), an `object` of a class with its attributes,
+a `call` of something by its dotted name, a `layer` (a small module), a `tuple`, a `function`, or what is `named`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ _WIDTH = 8
 Arguments = dict[str, Any]
 
 
+HELD = ("config", "object")
+"""What holds values by their names."""
 MADE = ("call", "layer", "tuple", "named", "function")
 """What is not a configuration, as far as it is a dict."""
 _UNBUILT = "unbuilt_argument"
@@ -57,6 +59,11 @@ class Builder:
         kind = value.get("@")
         if kind == "config":
             return KeyedDict(self._each(value["values"]))
+        if kind == "object":
+            cls = self._named(value["name"])
+            made = cls.__new__(cls)
+            vars(made).update(self._each(value["values"]))
+            return made
         if kind == "tuple":
             return tuple(self.build(item) for item in value["items"])
         if kind == "layer":
@@ -203,7 +210,7 @@ def configs(given: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]
     inner = given if not path else inner_of(given)
     if path and isinstance(given, dict) and given.get("@") not in MADE:
         yield path
-    if isinstance(inner, dict) and (not path or (isinstance(given, dict) and given.get("@") in (None, "config"))):
+    if isinstance(inner, dict) and (not path or (isinstance(given, dict) and given.get("@") in (None, *HELD))):
         for name, value in inner.items():
             if isinstance(value, dict):
                 yield from configs(value, (*path, name))
@@ -212,7 +219,7 @@ def configs(given: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]
 def inner_of(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         return {}
-    return value.get("values", {}) if value.get("@") == "config" else value
+    return value.get("values", {}) if value.get("@") in HELD else value
 
 
 def get(given: Arguments, path: tuple[str, ...]) -> Any:
@@ -228,8 +235,9 @@ def put(given: Arguments, path: tuple[str, ...], value: Any) -> Arguments:
         return {**given, path[0]: value}
     held = given.get(path[0])
     inner = put(inner_of(held), path[1:], value)
-    is_config = isinstance(held, dict) and held.get("@") == "config"
-    return {**given, path[0]: {"@": "config", "values": inner} if is_config else inner}
+    if isinstance(held, dict) and held.get("@") in HELD:
+        return {**given, path[0]: {**held, "values": inner}}
+    return {**given, path[0]: inner}
 
 
 _NOTHING = object()
@@ -248,7 +256,7 @@ def everywhere(given: Any, name: str, value: Any, old: Any = _NOTHING) -> Any:
     if not isinstance(given, dict):
         return given
     new = {key: everywhere(inner, name, value, old) for key, inner in given.items()}
-    is_one = new.get("@") == "config" and new["values"].get(name, _NOTHING) == old
+    is_one = new.get("@") in HELD and new["values"].get(name, _NOTHING) == old
     return {**new, "values": {**new["values"], name: value}} if is_one else new
 
 
@@ -281,4 +289,5 @@ def _told(value: Any) -> str:
         given = ", ".join(filter(None, [*map(_told, value.get("args", ())), told(value["kwargs"])]))
         return f"partial({name}, {given})" if value.get("partial") else f"{name}({given})"
     inner = inner_of(value)
-    return "{" + ", ".join(f"{name}: {_told(item)}" for name, item in inner.items()) + "}"
+    name = str(value["name"]).rsplit(".", 1)[-1] if kind == "object" else ""
+    return name + "{" + ", ".join(f"{name}: {_told(item)}" for name, item in inner.items()) + "}"

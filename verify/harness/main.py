@@ -200,6 +200,8 @@ def in_place(spec: dict[str, Any], record: Record) -> Any:
         watch.patch_lightning(package)
         if str(package.__version__).startswith(BY_ENUMERATIONS):
             beside("compat_shims").lend_enumerations(package.__name__, held.LENT)
+    if spec["mode"] == "train":
+        beside("built").BuiltModules(str(Path.cwd()), spec["script"], record).watch()
     watch.seed()
     CALLED.append(beside("calls").Calls(str(Path.cwd()), spec.get("functions", ())))
     CALLED[-1].begin()

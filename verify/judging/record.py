@@ -80,7 +80,8 @@ class RunRecord:
     answered. `made` are the files that were made up, `unfetched` the addresses
     from which nothing came, `earlier` what 1.4 was given that it no longer takes, `blank` the weights that were not
     here, `hub` what was made in place of what a hub has; it `lacks` "data", "weights" or "hub" where it failed for
-    that.
+    that. `built` says of modules of the project what the script built them with, each a `path`, a `cls` and
+    `arguments` as verify.harness.alone_values describes them.
     """
 
     recording: Recording
@@ -116,6 +117,7 @@ class RunRecord:
     unfetched: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()
     lacks: str | None = None
+    built: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def is_crashed(self) -> bool:
@@ -168,6 +170,8 @@ def _read(path: Path, script: str) -> RunRecord:
             logged.setdefault(f"{HANDED}{event['name']}", []).append(float(event["value"]))
         elif kind == "fitted":
             fits.append(event)
+        elif kind == "built" and isinstance(event["arguments"], dict):
+            raw = replace(raw, built=(*raw.built, {name: event[name] for name in ("path", "cls", "arguments")}))
         elif kind == "evaluated":
             raw = replace(raw, evaluated=(*raw.evaluated, str(event["name"])))
         elif kind == "gradients":

@@ -168,11 +168,14 @@ def code_of(node: ast.AST, without: Callable[[object], bool] = lambda part: Fals
     return "".join(found)
 
 
-def described(sources: Sources, found: ModuleFile) -> Mapping[str, Any]:
-    """A file as the harness takes it, with what the project says of the arguments of its classes, and whether some
-    class of it takes a training step: only such files take time."""
+def described(sources: Sources, found: ModuleFile, built: Iterable[Mapping[str, Any]] = ()) -> Mapping[str, Any]:
+    """A file as the harness takes it, with what scripts `built` its classes with and what else the project says of
+    their arguments, and whether some class of it takes a training step: only such files take time."""
     said: Hints = hints(sources, found.path)
-    calls = {name: said.calls[name] for name in found.classes if name in said.calls}
+    calls = {name: list(said.calls.get(name, ())) for name in found.classes}
+    for each in reversed(list(built)):
+        if each["path"] == found.path and each["cls"] in calls:
+            calls[each["cls"]] = [each["arguments"], *(one for one in calls[each["cls"]] if one != each["arguments"])]
     return {
         "path": found.path,
         "names": found.names,
