@@ -255,11 +255,12 @@ def keeping_refusal(item: ClassNode, stage: Stage) -> str | None:
     return None
 
 
-def plain_step(item: ClassNode, stage: Stage) -> Function | None:
-    """The class's own step, where what it returns can be kept at its `return` statements. Evaluation runs without
-    gradients anyway, whether or not a decorator says so."""
+def plain_step(item: ClassNode, stage: Stage, starred: bool = False) -> Function | None:
+    """The class's own step, where what it returns can be kept at its `return` statements; one that takes any number of
+    arguments where `starred` holds. Evaluation runs without gradients anyway, whether or not a decorator says so."""
     step = item.methods.get(stage.step)
-    if step is None or not is_plain(step, decorated=True) or finally_leaves(step) or crowded_return(step):
+    plain = step is not None and is_plain(step, named=starred, decorated=True, starred=starred)
+    if step is None or not plain or finally_leaves(step) or crowded_return(step):
         return None
     if any(stage.train or not without_gradients(item, node) for node in step.decorator_list):
         return None

@@ -77,7 +77,7 @@ def _steps_below(facts: Facts, base: ClassFact, stage: Stage) -> Below | str:
 
 def calls_end(item: ClassNode, stage: Stage) -> bool | str:
     """Whether each end of the class's own step calls the `*_step_end` already, or why none of them can."""
-    step = plain_step(item, stage)
+    step = plain_step(item, stage, starred=True)
     if step is None or may_return_none(step):
         return f"{stage.step} may return None, with which {stage.step_end} would be called,"
     if stage.train and (sets_flag(item) or "hiddens" in parameters(step)):

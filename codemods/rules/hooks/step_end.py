@@ -59,7 +59,7 @@ def always_gives(item: ClassNode, stage: Stage) -> bool:
 
 def _is_taking(item: ClassNode, method: Function) -> bool:
     """Whether a `*_step_end` is a plain method of what it is given, of which each end is a value or plainly none."""
-    plain = is_plain(method, decorated=True) and len(parameters(method)) == 1
+    plain = is_plain(method, named=True, decorated=True, starred=True) and len(parameters(method)) == 1
     plain = plain and all(without_gradients(item, node) for node in method.decorator_list)
     return plain and not any(isinstance(value, ast.IfExp) for value in results(method))
 
@@ -101,7 +101,7 @@ _FULL = re.compile(rb"[\s\"'=]*(?:(?:32|64)(?:-true)?|None|null|~|)[\s\"'}]*")
 
 def own_refusal(file: PythonFile, item: ClassNode, stage: Stage) -> str | None:
     """Why the class's own step cannot call its own `*_step_end` at each `return`, going by its file alone."""
-    step = plain_step(item, stage)
+    step = plain_step(item, stage, starred=True)
     if step is None or self_name(step) != "self":
         return f"the class has no simple {stage.step} of its own that could call {stage.step_end}"
     if not always_gives(item, stage) and lacking(item, stage) is None:

@@ -142,11 +142,33 @@ def main():
 """
 
 
-def test_it_runs_as_it_did() -> None:
-    after = rewritten({"train.py": ENDS}, rule("LIT201"), rule("LIT211"))
+STARRED = ENDS.replace("batch, batch_idx)", "batch, batch_idx, *args, **kwargs)").replace("output):", "output, *more):")
+SEVERAL = (
+    STARRED.replace("loader, loader", "loader, [loader, loader]")
+    .replace('{"val": self.layer(batch).sum()}', '{"val": self.layer(batch).sum() + sum(args)}')
+    .replace("for output in outputs]", "for each in outputs for output in each]")
+)
+
+
+@pytest.mark.parametrize("text", [ENDS, STARRED, SEVERAL], ids=["plain", "starred", "several loaders"])
+def test_it_runs_as_it_did(text: str) -> None:
+    after = rewritten({"train.py": text}, rule("LIT201"), rule("LIT211"))
     assert "return output\n" in after["train.py"] and "def validation_epoch_end" not in after["train.py"]
-    old, new = same({"train.py": ENDS}, after, script=None)
+    old, new = same({"train.py": text}, after, script=None)
     assert old.returned == new.returned and len(old.returned) > 10
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("batch, batch_idx", "batch, batch_idx, *, more=1", "no simple training_step"),
+        ("batch, batch_idx", "batch, batch_idx, hiddens, *more", "hidden states"),
+        ("self, output", "self, output, more=1, **rest", "may return None"),
+        ("self, output", "self, *output", "may return None"),
+    ],
+)
+def test_other_arguments_of_a_step_and_its_end(old: str, new: str, reason: str) -> None:
+    assert reason in refusals({"model.py": STEP_END.replace(old, new, 1)}, "LIT211")[0]
 
 
 def test_a_step_end_of_a_subclass_is_called_by_the_inherited_step() -> None:
