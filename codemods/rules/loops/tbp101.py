@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
-from codemods.code.syntax import Function, parameters, results, self_name, super_init_index
+from codemods.code.syntax import Function, is_super_call, parameters, results, self_name, super_init_index
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.loops.classes import FLAG, TRIGGERS, OptimizedModule, collect, loops
@@ -27,6 +28,7 @@ UNSTEPPED = (
 )
 UNCHECKED = "_verify_is_manual_optimization"
 """Lightning's own check, which a class that overrides it switches off."""
+BACKWARD = "manual_backward"
 ADVICE = "Set `self.automatic_optimization = False` after `super().__init__()`."
 
 
@@ -41,7 +43,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _unstepped(file: PythonFile, loop: OptimizedModule) -> Iterator[Match]:
     """A call of manual_backward where no step goes with it."""
     calls = [event.call for flow in loop.flows for event in flow.of("backward") if _is_manual(event)]
-    if not calls or any(flow.of("step") for flow in loop.flows):
+    if not calls or _is_its_own(loop) or any(flow.of("step") for flow in loop.flows):
         return
     step = loop.item.methods.get("training_step")
     returned = step is not None and bool(results(step))
@@ -114,12 +116,21 @@ def _fails(file: PythonFile, loop: OptimizedModule) -> bool:
 
 
 def _is_manual(event: Event) -> bool:
-    return isinstance(event.call.func, ast.Attribute) and event.call.func.attr == "manual_backward"
+    return isinstance(event.call.func, ast.Attribute) and event.call.func.attr == BACKWARD
 
 
 def _is_unchecked(loop: OptimizedModule) -> bool:
     """Whether manual_backward is let pass whatever the flag says."""
-    return UNCHECKED in loop.item.methods or any(UNCHECKED in other.methods for other in loop.relatives)
+    unchecked = UNCHECKED in loop.item.methods or any(UNCHECKED in other.methods for other in loop.relatives)
+    return unchecked or _is_its_own(loop)
+
+
+def _is_its_own(loop: OptimizedModule) -> bool:
+    """Whether manual_backward is a method of the project, which does not go on to Lightning's."""
+    own = loop.item.methods.get(BACKWARD)
+    if own is None:
+        return any(BACKWARD in other.methods for other in loop.relatives)
+    return not any(is_super_call(node, BACKWARD) for node in walk(own))
 
 
 def _repeats(loop: OptimizedModule) -> bool:

@@ -113,16 +113,26 @@ return loss
 UNCHECKED = "    def _verify_is_manual_optimization(self, name):\n        pass\n\n    def training_step"
 
 
+OWN = "    def manual_backward(self, loss):\n        {}\n\n    def training_step"
+STRATEGY = OWN.format("self.trainer.strategy.backward(loss, None)")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         (step(RETURNED, (FLAG, "")), "refuses it"),
+        (step(RETURNED, (FLAG, ""), ("    def training_step", OWN.format("super().manual_backward(loss)"))), "refuses"),
         (step("self.manual_backward(self.loss(batch))", (FLAG, "")), "refuses it"),
         (step(RETURNED, (FLAG, ""), ("    def training_step", UNCHECKED)), "a second time"),
     ],
 )
 def test_a_backward_pass_without_a_step(text: str, why: str) -> None:
     assert_refused(text, CODE, why)
+
+
+@pytest.mark.parametrize("body", [RETURNED, "self.manual_backward(self.loss(batch))"])
+def test_a_backward_pass_of_the_projects_own_is_not_refused(body: str) -> None:
+    assert run_rules({"m.py": step(body, (FLAG, ""), ("    def training_step", STRATEGY))}, rule(CODE)).findings == ()
 
 
 @pytest.mark.parametrize(
