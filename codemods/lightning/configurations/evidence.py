@@ -59,12 +59,17 @@ class Handing:
     section: str
 
 
+_CLASS = "trainer_class"
+"""The argument of LightningCLI that names the class of its Trainer."""
+
+
 @dataclass(frozen=True)
 class FileEvidence:
     """What one file says: the sections that it hands to Trainer, with what the call gives `beside` each, those that it
     hands to something else, the functions that hand a parameter to Trainer by `**`, the sections that Hydra builds
-    something of, whether it runs LightningCLI or has Trainer declare its options, the keys it reads, and which of
-    Trainer's old arguments, or `accelerator`, it declares as options itself, or will."""
+    something of, whether it runs LightningCLI or has Trainer declare its options, the keys it reads, which of Trainer's
+    old arguments, or `accelerator`, it declares as options itself, or will, and the classes that it names for
+    LightningCLI to build in the place of Trainer."""
 
     given: frozenset[str]
     beside: frozenset[tuple[str, str]]
@@ -75,6 +80,7 @@ class FileEvidence:
     options: bool
     reads: tuple[KeyUse, ...]
     takes: frozenset[str]
+    trainers: frozenset[str]
 
 
 def read_evidence(file: PythonFile) -> FileEvidence | None:
@@ -107,8 +113,9 @@ def _evidence(file: PythonFile) -> FileEvidence | None:
     takes = (kept_options(file) | own_options(file)) & {*REMOVED, "accelerator"} if options else frozenset()
     given_on = frozenset(_handed(file))
     sets = frozenset(given), frozenset(beside), given_on, frozenset(takers), frozenset(built)
-    known = FileEvidence(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes))
-    return known if any((given, given_on, takers, built, known.cli, options, known.reads)) else None
+    trainers = frozenset(_trainers(file))
+    known = FileEvidence(*sets, _runs_cli(file), options, tuple(_reads(file)), frozenset(takes), trainers)
+    return known if any((given, given_on, takers, built, known.cli, options, known.reads, trainers)) else None
 
 
 def _taker(call: CallNode, spread: Sequence[ast.expr]) -> Iterator[str]:
@@ -152,6 +159,15 @@ def _runs_cli(file: PythonFile) -> bool:
         return False
     called = any(call.scope.resolve(call.node.func) in CLI for call in file.calls_near(("CLI",)))
     return called or any(item.scope.resolve(base) in CLI for item in file.classes for base in item.node.bases)
+
+
+def _trainers(file: PythonFile) -> Iterator[str]:
+    """The classes that a file gives as `trainer_class=`, but for Lightning's own."""
+    for call in file.calls_near((_CLASS,)) if _CLASS in file.text else ():
+        for item in call.node.keywords:
+            dotted = call.scope.resolve(item.value) if item.arg == _CLASS else TRAINER
+            if dotted != TRAINER:
+                yield dotted or last_name(item.value) or _CLASS
 
 
 def sections(file: PythonFile, node: ast.expr, depth: int = 0) -> Iterator[str]:

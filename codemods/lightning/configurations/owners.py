@@ -207,6 +207,16 @@ class ProjectConfiguration:
         return any(known.cli for known in self.known.values())
 
     @cached_property
+    def cli_trainer(self) -> str | None:
+        """A class with a constructor of its own that LightningCLI may build in the place of Trainer."""
+        named = ((path, dotted) for path, known in sorted(self.known.items()) for dotted in sorted(known.trainers))
+        for path, dotted in named:
+            fact = self.facts.find_class(dotted, path)
+            if fact is None or any("__init__" in member.methods for member in self.facts.ancestry(fact)):
+                return dotted.rpartition(".")[2]
+        return None
+
+    @cached_property
     def uses_lightning(self) -> bool:
         """Whether some Python file speaks of Lightning."""
         holders = {path for text in LIGHTNING for path in self.facts.mentions.get(text, ())}
@@ -223,6 +233,10 @@ class ProjectConfiguration:
             if fact and self.facts.kind(fact) == TRAINER:
                 return Owner("own", f"it is given to `{fact.name}`, a Trainer of this project")
             return Owner("no")
+        if item.name == "trainer" and self.cli and self.cli_trainer:
+            return Owner(
+                "own", f"it is given to `{self.cli_trainer}`, which LightningCLI builds in the place of Trainer"
+            )
         if item.name in self.sections and len(keys & once()) >= len(keys - once()):
             return Owner("proven", f"the code gives the section `{item.name}` to Trainer", loose)
         if self._is_own(item):

@@ -83,7 +83,9 @@ def _context(collected: Mapping[str, FileEvidence | ConfigurationSummary]) -> tu
     items = [item for told in collected.values() if isinstance(told, ConfigurationSummary) for item in told.items]
     targets = {item.target.rpartition(".")[2] for item in items if item.target and not is_trainer(item.target)}
     takers = {name for told in collected.values() if isinstance(told, FileEvidence) for name in told.takers}
-    named = (name.encode() for name in targets | (takers if items else set()))
+    classes = {name for told in collected.values() if isinstance(told, FileEvidence) for name in told.trainers}
+    trainers = {name.rpartition(".")[2] for name in classes}
+    named = (name.encode() for name in targets | trainers | (takers if items else set()))
     return tuple(sorted({*named, *((*READ, DEVICES) if items else ())}))
 
 

@@ -137,6 +137,12 @@ def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: 
         key, value = found["key"], found["value"]
         span = file.span(start + found.start(), start + found.end())
         message = f"`{found['section']}.{key}`: Trainer no longer has such an argument"
+        if cli and project.cli_trainer:
+            reason = (
+                f"Not rewritten: {project.cli_trainer}, which LightningCLI builds in the place of Trainer, takes it"
+            )
+            yield Match(span, message, "manual", f"{reason}; check what it does with it.", None)
+            continue
         given = {item["key"]: item["value"] for item in _ANY.finditer(command) if item["section"] == found["section"]}
         verdict = _verdict(project, key, value, given)
         if read := _read(project, found["section"], key, value):
