@@ -70,6 +70,7 @@ _WANTS: tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...] = (
     (
         re.compile(
             r"expected str|not (?:float|int|numpy\.\w+)\b|'(?:float|int|numpy\.\w+|\w*float\d*|\w*int\d*)' object"
+            r"|C\+\+ rvalue of type std::.*basic_string"
             r"|concatenate str|\.str accessor|decoding to str|expected string|must be str|text input must be"
         ),
         "name",

@@ -16,6 +16,7 @@ from typing import Any
 from .made_data import Entry, table
 
 _KINDS: tuple[tuple[str, str], ...] = (
+    (r"smiles", "molecule"),
     (r"label|target|class|category|sentiment|^y$|fold|split|is_|has_|gender|sex", "class"),
     (r"path|file|fname|image|img|photo|audio|wav|video|mask", "name"),
     (

@@ -123,6 +123,7 @@ def cells(entry: Entry, name: str) -> list[Any]:
         "class": lambda row: row % 2,
         "whole": _key(name, sides, max(1, entry["rows"] // _PARTNERS)),
         "words": lambda row: " ".join(drawn.sample(("one", "small", "line", "of", "words", "here"), 6)),
+        "molecule": lambda row: f"{'C' * (1 + row % 16)}{'NO'[row // 16 % 2]}",
         "day": lambda row: f"2020-{1 + row // 28 % 12:02}-{1 + row % 28:02}",
         "number": lambda row: round(drawn.uniform(-1, 1), 4),
     }

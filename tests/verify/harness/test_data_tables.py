@@ -9,6 +9,7 @@ import pytest
 
 from tests.verify.harness.test_made_data import climbed, raised
 from verify.harness.data_errors import following
+from verify.harness.data_tables import kind_of
 from verify.harness.made_data import cells, table, write
 
 
@@ -110,3 +111,24 @@ def test_a_key_is_a_place_where_pandas_says_so_and_there_may_be_so_many(
     exec(compile("def get(key):\n    raise KeyError(key)\n", "/lib/base.py", "exec"), held)
     found = following(raised(tmp_path, f"get({key})", get=held["get"]), [table("a.csv", "csv")], (), tmp_path)
     assert (found and len(found[0][0]["columns"])) == columns
+
+
+def test_molecules_are_written_as_readers_of_smiles_take_them() -> None:
+    entry = {**table("a.csv", "csv"), "columns": {"smiles_i": kind_of("smiles_i"), "mol": kind_of("mol")}}
+    found = cells(entry, "smiles_i")
+    assert found[:3] == ["CN", "CCN", "CCCN"] and found[16] == "CO"
+    assert all(isinstance(value, float) for value in cells(entry, "mol"))
+
+
+def test_what_rdkit_says_of_a_number_asks_for_a_text(tmp_path: Path) -> None:
+    said = (
+        "No registered converter was able to produce a C++ rvalue of type std::__cxx11::basic_string<wchar_t, "
+        "std::char_traits<wchar_t> > from this Python object of type float"
+    )
+    text = (
+        f"import csv\nrows = list(csv.DictReader(open(root / 'a.csv')))\nraise TypeError({said!r} + rows[0]['mol'])\n"
+    )
+    plan = [{**table("a.csv", "csv"), "columns": {"mol": "number", "label": "class"}}]
+    write(plan, tmp_path)
+    found = following(raised(tmp_path, text), plan, (), tmp_path)
+    assert found and found[0][0]["columns"] == {"mol": "name", "label": "class"}
