@@ -58,6 +58,7 @@ DOUBT = 20
 MENDED = 60
 """How many tries go to arguments that the project passes and that were not made, before guesses are followed."""
 _REFUSED = re.compile(r"Support for `\w+` has been removed in v\d")
+_NUMBERS = re.compile(r"\d+")
 CALLED = 10
 """How many other arguments a method that is called before gets after an error in it."""
 EXTRA = 24
@@ -128,6 +129,7 @@ class Climb:
         self.mended = 0
         self.order = self.tries = 0
         self.known: set[str] = set()
+        self.heard: set[str] = set()
         self.offered: set[str] = set()
         self.pace = _Pace(offers.shapes)
         self.built: tuple[str, Any] | None = None
@@ -263,7 +265,7 @@ class Climb:
         if _is_final(turn.state, tried) or (self.pace.is_rid and is_recorded(turn.state.shaped)):
             return
         text = _text(tried)
-        score = tried.score + (0.5 if text != turn.before else 0.0)
+        score = tried.score + (0.5 if text != turn.before else 0.0) + self._news(text)
         state = replace(turn.state, batch=tried.spec)
         found = _quietly(children(self.bench, self.cls, state, tried, self.hints))
         first: list[TryState] = []
@@ -274,6 +276,12 @@ class Climb:
                 self._push(score - back, child, text)
         if text != turn.before:
             self._mend(first, text)
+
+    def _news(self, text: str) -> float:
+        """How far what nothing was said like before goes ahead of what others said: the latest the farthest."""
+        plain, had = _NUMBERS.sub("", text), len(self.heard)
+        self.heard.add(plain)
+        return 0.2 + had / 1000 if len(self.heard) > had else 0.0
 
     def _mend(self, found: Sequence[TryState], text: str) -> None:
         """Try next what may mend an argument that was not made, or a method that was not called: what the project

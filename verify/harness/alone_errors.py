@@ -34,6 +34,7 @@ from .alone_changes import (
 from .alone_checks import checked
 from .alone_guesses import like_neighbours, menu, numbers
 
+_MANY = 8
 UNTOLD, GUESSED = 10.0, 1_500_000.0
 """What no error asks for is tried after what one does; a guess after all that came nearly as far."""
 
@@ -75,6 +76,8 @@ def _to_bool(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
 def _matmul(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     rows, have, want = int(match[1]), int(match[2]), int(match[3])
     yield from swapped(have, want, trouble, -1)
+    if have < _MANY:  # of channels that a layer takes as its features
+        yield from swapped(have, want, trouble, 1)
     for place, part in trouble.suspects():
         shape = part["shape"]
         if len(shape) > 1 and math.prod(shape[1:]) == have:

@@ -448,3 +448,17 @@ def test_a_module_that_counts_on_its_batch_size_is_trained(tmp_path: Path) -> No
     found = search(tmp_path, tree(tmp_path / "project", model=SIZED), ("model.py",), budget=60)["Pairs"]
     assert found["event"] == "recipe", found
     assert "batch_size: 4" in found["told"]["arguments"]
+
+
+def test_channels_are_what_a_layer_takes_as_its_features_before_pictures_are_of_other_sizes() -> None:
+    error = RuntimeError("mat1 and mat2 shapes cannot be multiplied (4096x3 and 1x16)")
+    spec = leaf([4, 3, 32, 32])
+    found = following(Trouble(error, (), spec, make(spec, generator(1)), torch.nn.Linear(3, 1), "/nowhere"))
+    assert next(found)[0]["shape"] == [4, 1, 32, 32]
+
+
+def test_what_was_not_said_before_is_followed_first_and_the_latest_of_it_before_the_rest() -> None:
+    climb = Climb.__new__(Climb)
+    climb.heard = set()
+    first, again, other = (climb._news(text) for text in ("(4096x3 and 1x16)", "(1296x3 and 1x16)", "of another type"))
+    assert again == 0 < first < other < 0.5
