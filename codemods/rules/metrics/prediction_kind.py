@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from codemods.code.calls import value_of
 from codemods.code.nodes import walk
 from codemods.code.syntax import own_nodes, parameters, results
+from codemods.rules.metrics.collected_predictions import collected
 from codemods.rules.metrics.prediction_steps import (
     CASTS,
     NEUTRAL,
@@ -32,7 +33,7 @@ LOSSES = {
     "binary_cross_entropy": "ones",
     "BCELoss": "ones",
 }
-DEEPEST = 6
+DEEPEST = 9
 CALLED_BY_OTHERS = re.compile(r"__\w+__|forward|on_\w+|configure_\w+|\w+_(step|step_end|epoch_end|dataloader)")
 """The methods that Lightning calls, with what the class does not see."""
 
@@ -63,10 +64,12 @@ def origin(
     if depth > DEEPEST:
         return None
     if isinstance(expr, ast.Call):
+        if joined := collected(expr, method):
+            return origin(*joined, kind, dim, depth + 1)
         taken = step(expr, method)
         if taken and taken[0] != "max":
             return _before_step(expr, taken, method, kind, dim, depth)
-        if flat := flattened(expr):
+        if flat := flattened(expr, method):
             found = origin(flat, method, kind, dim, depth + 1)
             return found if found and found.kind == "argmax" else ValueOrigin(kind, expr, method, None, dim)
     if isinstance(expr, ast.Subscript) and _is_mask(expr.slice, expr.value):
@@ -108,7 +111,10 @@ def _of_name(expr: ast.Name, method: Method, kind: str, dim: int | None, depth: 
     value, index = bound
     if index is None:
         followed = isinstance(value, ast.Name | ast.Subscript | ast.Attribute)
-        if followed or (isinstance(value, ast.Call) and (step(value, method) or flattened(value))):
+        made = isinstance(value, ast.Call) and (
+            step(value, method) or flattened(value, method) or collected(value, method)
+        )
+        if followed or made:
             return origin(value, method, kind, dim, depth + 1)
         return ValueOrigin(kind, value, method, None, dim)
     taken = step(value, method) if isinstance(value, ast.Call) else None
@@ -246,7 +252,17 @@ def fed(preds: ast.expr, target: ast.expr, method: Method, depth: int = 0) -> Me
     found = origin(preds, method)
     if not found:
         return MetricInput(reason=f"`{ast.unparse(preds)}` is assigned in more than one way")
-    return _judged(found, target_text(target), method, depth)
+    if found.method.node is method.node:
+        return _judged(found, target_text(target), method, depth)
+    return _judged(found, _joined_target(target, method, found.method), found.method, depth)
+
+
+def _joined_target(target: ast.expr, method: Method, step: Method) -> str:
+    """The text of what a step gives for the targets that a hook joins; empty where that is not seen."""
+    bound = latest(target.id, target.lineno, method) if isinstance(target, ast.Name) else (target, None)
+    value = bound[0] if bound and bound[1] is None else None
+    joined = collected(value, method) if isinstance(value, ast.Call) else None
+    return target_text(joined[0]) if joined and joined[1].node is step.node else ""
 
 
 def _judged(found: ValueOrigin, target: str, method: Method, depth: int) -> MetricInput:

@@ -14,7 +14,8 @@ NEUTRAL = ("detach", "cpu", "clone", "contiguous")
 CASTS = ("float", "long", "int", "to", "type", "type_as", "double")
 WHOLE = ("long", "int")
 REAL = ("float", "double")
-FLATTENING = ("view", "reshape", "flatten", "squeeze")
+FLATTENING = ("view", "reshape", "flatten", "ravel", "squeeze")
+ROWS = ("torch.flatten", "torch.ravel")
 KINDS = {
     "softmax": "softmax", "log_softmax": "softmax", "sigmoid": "sigmoid", "argmax": "argmax", "max": "max",
     "exp": "exp",
@@ -141,9 +142,11 @@ def _is_device(node: ast.expr) -> bool:
     return last == "device" or (isinstance(node, ast.Constant) and str(node.value).startswith(("cuda", "cpu")))
 
 
-def flattened(call: ast.Call) -> ast.expr | None:
-    """The tensor that a call puts into one row: `x.view(-1)`, `x.flatten()` and the like."""
+def flattened(call: ast.Call, method: Method) -> ast.expr | None:
+    """The tensor that a call puts into one row: `x.view(-1)`, `x.flatten()`, `torch.ravel(x)` and the like."""
     func, given = call.func, [ast.unparse(item) for item in (*call.args, *call.keywords)]
+    if resolved(func, method) in ROWS:
+        return call.args[0] if len(given) == len(call.args) == 1 else None
     if not isinstance(func, ast.Attribute) or func.attr not in FLATTENING:
         return None
-    return func.value if given == ([] if func.attr in ("flatten", "squeeze") else ["-1"]) else None
+    return func.value if given == ([] if func.attr in ("flatten", "ravel", "squeeze") else ["-1"]) else None
