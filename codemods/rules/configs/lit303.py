@@ -134,8 +134,9 @@ def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: 
             continue
         if command[: found.start()].strip().startswith("#"):
             continue
-        key, value = found["key"], found["value"]
-        span = file.span(start + found.start(), start + found.end())
+        key, value = found["key"], _within_quotes(found["value"], command[: found.start()])
+        end = found.start("value") + len(value)
+        span = file.span(start + found.start(), start + end)
         message = f"`{found['section']}.{key}`: Trainer no longer has such an argument"
         if cli and project.cli_trainer:
             reason = (
@@ -154,20 +155,41 @@ def _dotted(file: TextFile, project: ProjectConfiguration, start: int, command: 
             reason = "Not rewritten: its replacement is given too; keep one of the two."
             yield Match(span, message, "manual", reason, verdict.row if verdict else None)
             continue
-        if verdict is None or not verdict.new or any(text is None and '"' in value for _, text in verdict.new):
+        sweep = not cli and "," in value and value.strip(QUOTES)[:1] not in ("[", "{")
+        if verdict is None or not verdict.new or sweep or any(text is None and '"' in value for _, text in verdict.new):
+            verdict = None if sweep else verdict
             reason = f"Not rewritten: {_why(verdict)}"
             yield Match(span, message, "manual", reason, verdict.row if verdict else None)
             continue
         pairs = [
             f"{_lead(found, project, name)}{found['section']}.{name}{found['gap']}"
-            + (value if text is None else str(ast.literal_eval(text)))
+            + (value if text is None else str(ast.literal_eval(text)).replace(" ", ""))
             for name, text in (*verdict.new, *_one_cpu(project, found["section"], verdict.new, given))
         ]
-        edit = TextEdit(start + found.start(), start + found.end(), " ".join(pairs))
+        between = _between(command, found.start(), end)
+        edit = TextEdit(start + found.start(), start + end, between.join(pairs))
         level, reason = verdict.level, verdict.reason
         if key == "gpus" and project.reads(found["section"], key):
             level, reason = as_sure(project, found["section"], level, reason)
         yield Match(span, message, level, reason, verdict.row, (edit,))
+
+
+def _within_quotes(value: str, before: str) -> str:
+    """A value without what is behind the quotes that were opened before the option."""
+    if before[-1:] in (*QUOTES,):
+        return value.partition(before[-1])[0]
+    while value[-1:] in (*QUOTES,) and (len(value) == 1 or value[0] != value[-1]):
+        value = value[:-1]
+    return value
+
+
+def _between(command: str, start: int, end: int) -> str:
+    """What stands between two options in the place of one, which may be a word in quotes, or an item of a list."""
+    mark = command[max(start - 1, 0) : start]
+    if not mark or mark not in QUOTES or command[end : end + 1] != mark:
+        return " "
+    listed = command[: start - 1].rstrip()[-1:] in (",", "[")
+    return f"{mark}, {mark}" if listed else f"{mark} {mark}"
 
 
 def _one_cpu(

@@ -46,6 +46,41 @@ def test_rewritten(project: dict[str, str], before: str, after: str) -> None:
     assert rewritten(files, rule("LIT303"))["run.sh"] == text.format("train", after)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("alias d='python main.py trainer.gpus=0'", "alias d='python main.py ++trainer.accelerator=cpu'"),
+        (
+            'bash -c "python main.py trainer.gpus=2"',
+            'bash -c "python main.py ++trainer.accelerator=gpu ++trainer.devices=2"',
+        ),
+        (
+            "python main.py 'trainer.gpus=[0,1]' a=1",
+            "python main.py '++trainer.accelerator=gpu' '++trainer.devices=[0,1]' a=1",
+        ),
+        ('python main.py "trainer.gpus=0"', 'python main.py "++trainer.accelerator=cpu"'),
+        ('python main.py trainer.gpus="0"', "python main.py ++trainer.accelerator=cpu"),
+        ("python main.py trainer.gpus='0,1'", "python main.py trainer.gpus='0,1'"),
+        ("python main.py -m trainer.gpus=1,2", "python main.py -m trainer.gpus=1,2"),
+    ],
+)
+def test_quotes_and_words_are_kept(before: str, after: str) -> None:
+    files = {**HYDRA, "run.sh": f"{before}\n"}
+    assert rewritten(files, rule("LIT303"))["run.sh"] == f"{after}\n"
+
+
+def test_a_list_of_words_stays_one() -> None:
+    files = {**HYDRA, "Dockerfile": 'FROM own\nCMD ["python", "main.py", "trainer.gpus=2"]\n'}
+    listed = '"++trainer.accelerator=gpu", "++trainer.devices=2"]'
+    assert rewritten(files, rule("LIT303"))["Dockerfile"] == f'FROM own\nCMD ["python", "main.py", {listed}\n'
+
+
+def test_a_list_for_lightning_cli_is_one_word() -> None:
+    files = {**CLI, "run.sh": "python main.py fit --trainer.gpus 0,1 --seed 1\n"}
+    text = "python main.py fit --trainer.accelerator gpu --trainer.devices [0,1] --seed 1\n"
+    assert rewritten(files, rule("LIT303"))["run.sh"] == text
+
+
 def test_docs_are_rewritten_as_well() -> None:
     files = {**CLI, "README.md": "Run `python main.py fit --trainer.gpus 2` on two.\n"}
     after = rewritten(files, rule("LIT303"))["README.md"]
