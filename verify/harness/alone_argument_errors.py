@@ -218,7 +218,7 @@ def _missing(
     """A value that some configuration lacks, or what the module takes besides its parameters."""
     match = re.search(
         r"(?:Missing attribute \"|'(?:AttributeDict|Namespace|KeyedDict|dict|DictConfig)' object has no attribute '"
-        r"|Missing key |KeyError: ')(\w+)",
+        r"|Missing key |KeyError: ')(\w(?:[\w -]*\w)?)",
         text,
     )
     unexpected = re.search(r"unexpected keyword argument '(\w+)'", text)
@@ -239,7 +239,7 @@ def _missing(
 
 def _lacking(text: str, line: ast.AST, given: Arguments, hints: ArgumentHints) -> Iterator[Arguments]:
     """An attribute or key of something that should have been a configuration."""
-    match = re.search(r"has no attribute '(\w+)'|KeyError: '(\w+)'|not subscriptable", text)
+    match = re.search(r"has no attribute '(\w+)'|KeyError: '([^'\n]+)'|not subscriptable", text)
     if match is None:
         return
     for node in ast.walk(line):

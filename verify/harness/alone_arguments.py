@@ -23,8 +23,10 @@ _CHANNELS = 3
 _NOT_OWN = ("builtins", "torch", "lightning", "lightning_fabric", "pytorch_lightning")
 _BY_NAME: tuple[tuple[str, Any], ...] = (
     (r"_(config|cfg|conf|kwargs|args|options|opts|settings|dict)$", {"@": "config", "values": {}}),
+    (r"(steps|iters|iterations|interval|period|patience|frequency)$", 10), (r"epochs$", 2),
     (r"lr$|learning_rate|^lr_", 1e-3), (r"weight_decay|^wd$", 0.0), (r"dropout|drop_|_drop$", 0.0), (r"momentum", 0.9),
-    (r"betas?$", 0.5), (r"eps(ilon)?$", 1e-6), (r"gamma|decay|alpha|lambda|_weight$|coef|ratio|prob|temperature|margin"
+    (r"betas?$", 0.5), (r"(^|_)eps$|epsilon$", 1e-6),
+    (r"gamma|decay|alpha|lambda|_weight$|coef|ratio|prob|temperature|margin"
      r"|smoothing|factor|scale|threshold|sigma|tau", 0.5),
     (r"(encoder|backbone|arch)_name$", "resnet18"),
     (r"pretrained_model(_name)?$|(model|decoder|tokenizer)_(name|id)(_or_path)?$", "bert-base-uncased"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.verify.harness.test_alone import search
+from verify.harness.alone_arguments import by_name
 from verify.reading.callers import NONE, settled
 from verify.reading.hints import hints
 from verify.reading.sources import Sources
@@ -43,6 +44,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
         ("Typed", "config=Settings()"),
         ("SetByKey", "taps=13"),
         ("Counted", "nparams=8"),
+        ("Spaced", "hyper_params={number of taps: 17, learning rate: 0.25}"),
         ("Computed", "bottom_options=4"),
         ("BuildsItself", "optim={_target_: 'torch.optim.Adam', lr: 0.001}"),
     ],
@@ -76,3 +78,15 @@ def test_what_goes_by_an_unknown_name_is_left_out() -> None:
     assert settled(call, {}) == {"@": "call", "name": "a.b", "args": [], "kwargs": {"y": 1}}
     assert settled(call, {"x": [2]})["kwargs"] == {"x": 2, "y": 1}
     assert settled([{"@": "hint", "name": "x"}], {}) is NONE
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("total_steps", 10), ("lr_decay_steps", 10), ("n_timesteps", 10), ("max_epochs", 2), ("lr_warmup_epochs", 2),
+        ("eps", 1e-6), ("adam_eps", 1e-6), ("layer_norm_epsilon", 1e-6), ("lr", 1e-3), ("lr_encoder", 1e-3),
+        ("num_params", 8), ("nparams", 8), ("n_heads", 2), ("hparams", {"@": "config", "values": {}}),
+    ],
+)  # fmt: skip
+def test_a_name_says_what_is_likely(name: str, value: Any) -> None:
+    assert by_name(name) == value

@@ -174,3 +174,13 @@ class Computed(Trained):
     def __init__(self, bottom_options):
         super().__init__()
         self.net = nn.Linear(1 + bottom_options, 2)
+
+
+class Spaced(Trained):
+    def __init__(self, hyper_params):
+        super().__init__()
+        self.rate = hyper_params["learning rate"]
+        self.net = nn.Linear(hyper_params["number of taps"], 2)
+
+
+SPACED = {"number of taps": 17, "learning rate": 0.25}
