@@ -15,12 +15,13 @@ _KINDS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True)
 class OutlinePart:
-    """A function, a class, or the statements beside them: the names that it uses, the last name of each call in it, and
-    whether it calls `fit` of something."""
+    """A function, a class, or the statements beside them: the names that it uses, the last name of each call in it,
+    whether it calls `fit` of something, and which names it calls of what is named."""
 
     names: frozenset[str]
     called: frozenset[str]
     fits: bool
+    of_others: frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,10 @@ def outline(tree: ast.Module) -> FileOutline:
             for alias in node.names:
                 taken = Import(node.module or "", node.level, (alias.name,), False)
                 imported.setdefault(alias.asname or alias.name, []).append((alias.name, taken))
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                taken = Import(alias.name, 0, (), False)
+                imported.setdefault(alias.asname or alias.name, []).append(("", taken))
     nodes = list(ast.walk(tree))
     packages = {name.split(".")[0] for node in nodes for name in _asked_for(node)}
     calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
@@ -91,6 +96,7 @@ def outline(tree: ast.Module) -> FileOutline:
 def _part(roots: Iterable[ast.AST]) -> OutlinePart:
     names: set[str] = set()
     called: set[str] = set()
+    of_others: set[tuple[str, str]] = set()
     fits = False
     for root in roots:
         for node in ast.walk(root):
@@ -98,8 +104,10 @@ def _part(roots: Iterable[ast.AST]) -> OutlinePart:
                 names.add(node.id)
             elif isinstance(node, ast.Call):
                 called.add(last_name(node.func))
+                if isinstance(node.func, ast.Attribute) and _root(node.func):
+                    of_others.add((ast.unparse(node.func.value), node.func.attr))
                 fits = fits or (isinstance(node.func, ast.Attribute) and node.func.attr == "fit")
-    return OutlinePart(frozenset(names), frozenset(called), fits)
+    return OutlinePart(frozenset(names), frozenset(called), fits, frozenset(of_others))
 
 
 def _owner(call: ast.Call) -> str:

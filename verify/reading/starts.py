@@ -74,11 +74,24 @@ def followed(sources: Sources, path: str) -> Iterator[tuple[str, OutlinePart]]:
         yield place, part
         new = {(place, name) for name in _told(sources, place, part)} - names
         names |= new
-        for _, name in sorted(new):
-            for each in _definitions(sources, place, name, _THROUGH):
-                if id(each[1]) not in seen:
-                    seen.add(id(each[1]))
-                    queue.append(each)
+        reached = [each for _, name in sorted(new) for each in _definitions(sources, place, name, _THROUGH)]
+        for each in (*reached, *_of_modules(sources, place, part)):
+            if id(each[1]) not in seen:
+                seen.add(id(each[1]))
+                queue.append(each)
+
+
+def _of_modules(sources: Sources, path: str, part: OutlinePart) -> Iterator[tuple[str, OutlinePart]]:
+    """What a part calls of modules of the project that its file imports: `training.train()`."""
+    found = outline_of(sources, path)
+    imported = found.imported if found else {}
+    for owner, name in sorted(part.of_others):
+        for known, one in imported.get(owner, ()):
+            module = known or one.module.rpartition(".")[2]
+            for file in sources.local(path, one):
+                inside = file.removesuffix("/__init__.py").removesuffix(".py")
+                if file != path and inside.rpartition("/")[2] == module:
+                    yield from _definitions(sources, file, name, _THROUGH)
 
 
 def _told(sources: Sources, path: str, part: OutlinePart) -> frozenset[str]:

@@ -358,6 +358,29 @@ def test_what_trains_in_functions_of_other_files_is_started_by_who_calls_them(tm
     assert [entry.script for entry in entries(Sources(tmp_path / "p"), [])] == ["calls.py", "makes.py"]
 
 
+@pytest.mark.parametrize(
+    ("script", "starts"),
+    [
+        (f"import training\n{MAIN}training.train()\n", True),
+        (f"import training as t\n{MAIN}t.train()\n", True),
+        (f"import deep.training\n{MAIN}deep.training.train()\n", True),
+        (f"from deep import training\n{MAIN}training.train()\n", True),
+        (f"from deep import training as t\n\n\ndef main():\n    t.train()\n\n\n{MAIN}main()\n", True),
+        (f"from deep import training, other\n{MAIN}other.train()\n", False),
+        (f"import training\n{MAIN}training.make()\n", False),
+        (f"import training\n{MAIN}model.train()\n", False),
+        (f"import deep\n{MAIN}deep.train()\n", False),
+        ("import training\ntraining.train()\n", False),
+    ],
+)
+def test_what_a_module_trains_of_which_a_function_is_called(script: str, starts: bool, tmp_path: Path) -> None:
+    root = tree(tmp_path / "p", run=script, training=TRAINING)
+    (root / "deep").mkdir()
+    for name, text in (("training", TRAINING), ("other", "def train(): ...\n"), ("__init__", "")):
+        (root / "deep" / f"{name}.py").write_text(text)
+    assert [entry.script for entry in entries(Sources(root), [])] == ["run.py"] * starts
+
+
 def test_a_cli_of_ones_own_gets_a_configuration_of_its_kind(tmp_path: Path) -> None:
     tree(tmp_path / "p", cli=CLASS, run=f"from cli import main\n{MAIN}main()\n")
     assert entries(Sources(tmp_path / "p"), []) == (Entry("run.py", ("fit",)),)
