@@ -68,6 +68,10 @@ class ParsedFiles:
         """The same files in their normal form, but for those that others stand for."""
         return _NormalForms(self, {file.path: file for file in others})
 
+    def stands_beside(self, path: str) -> bool:
+        """Whether another file is given in the place of one."""
+        return False
+
     def known(self, source: Source) -> PythonFile | None:
         """A file, where it has been parsed and is the same here."""
         file = self._kept.get(source.path)
@@ -133,6 +137,9 @@ class _NormalForms(ParsedFiles):
 
     def __reduce__(self) -> tuple[Callable[..., ParsedFiles], tuple[Any, ...]]:
         return _NormalForms, (self._written, self._beside)
+
+    def stands_beside(self, path: str) -> bool:
+        return path in self._beside
 
     def open(self, path: str) -> PythonFile:
         if path in self._beside:

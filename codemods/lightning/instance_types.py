@@ -13,6 +13,7 @@ from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source
 from codemods.code.syntax import Function, self_name, taken, targets_of
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.said_by_files import said_by
 
 Definition = tuple[PythonFile, Function | ast.ClassDef]
 Shape = tuple[PythonFile, ClassNode]
@@ -220,14 +221,23 @@ def _reads(facts: Facts, source: Source, tail: str, name: str) -> bool:
     """Whether a text takes a name from a module whose last name is `tail`."""
     if source.kind not in ("python", "notebook"):
         return f"{tail}.{name}".encode() in source.unescaped
-    file = facts.open(source.path)
     spelled = re.search(rf"""[."']{name}\b""".encode(), source.unescaped)
-    for node in file.imports if file else ():
-        names = {alias.name.rpartition(".")[2] for alias in node.names}
-        part = isinstance(node, ast.ImportFrom) and (node.module or tail).rpartition(".")[2] == tail
-        if (part and name in names) or (tail in names and spelled):
+    for module, names in said_by(facts, source.path, _imports) or ():
+        if (module in (tail, "") and name in names) or (tail in names and spelled):
             return True
     return False
+
+
+def _imports(file: PythonFile) -> list[tuple[str | None, frozenset[str]]]:
+    """What the imports of a file bring, by their last names, with that of the module that they take it from: None
+    where they take modules, empty for one that has no name."""
+    return [
+        (
+            (node.module or "").rpartition(".")[2] if isinstance(node, ast.ImportFrom) else None,
+            frozenset(alias.name.rpartition(".")[2] for alias in node.names),
+        )
+        for node in file.imports
+    ]
 
 
 def stores_in(space: ast.AST, kind: type[ast.Name | ast.Attribute]) -> Iterator[ast.expr]:

@@ -17,6 +17,7 @@ from codemods.code.syntax import Function, self_name, taken, takes, targets_of
 from codemods.lightning.attribute_stores import is_open, is_rebound, is_stored
 from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import stores_in
+from codemods.lightning.said_by_files import said_by
 
 PROPERTIES = frozenset({
     "trainer", "fabric", "logger", "loggers", "device", "dtype", "current_epoch", "global_step", "global_rank",
@@ -180,7 +181,7 @@ class Instances:
     def _may_be_other(self, owner: ClassNode, name: str, known: list[tuple[str, int, int]]) -> bool:
         """Whether an attribute may hold something else than what one place sets it to."""
         lightnings = owner.node.bases and name in PROPERTIES
-        if lightnings or _is_defined(self.facts, self._open, name):
+        if lightnings or _is_defined(self.facts, self.file, name):
             return True
         return is_open(self.facts, self.file, owner) or is_stored(self.facts, self._open, name, known)
 
@@ -188,15 +189,20 @@ class Instances:
         return self.file if path == self.file.path else self.facts.open(path)
 
 
-def _is_defined(facts: Facts, open_file: Callable[[str], PythonFile | None], name: str) -> bool:
+def _is_defined(facts: Facts, own: PythonFile, name: str) -> bool:
     """Whether a class of the project has a name by a method or in its body, or a function is called so."""
     if "defined" not in facts.of_sources:
         every = (_DEFINED.findall(source.unescaped) for source in facts.sources.values())
         facts.of_sources["defined"] = frozenset(name for names in every for name in names)
     if name.encode() in facts.of_sources["defined"]:
         return True
-    files = filter(None, (open_file(path) for path, _ in facts.holding(name)))
-    return any(definitions(each.node, name) for file in files for each in file.classes)
+    others = (path for path, _ in facts.holding(name) if path != own.path)
+    return _has_in_class(own, name) or any(said_by(facts, path, _has_in_class, name) for path in others)
+
+
+def _has_in_class(file: PythonFile, name: str) -> bool:
+    """Whether the body of a class binds a name."""
+    return any(definitions(each.node, name) for each in file.classes)
 
 
 def _is_self(name: str, owner: ClassNode, within: Within) -> bool:

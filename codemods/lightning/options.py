@@ -12,6 +12,7 @@ from codemods.code.calls import value_of
 from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import returns, takes, targets_of
 from codemods.lightning.facts import Facts, literal
+from codemods.lightning.said_by_files import said_by
 
 PARSED = ("parse_args", "parse_known_args")
 LIGHTNINGS = "gpus"
@@ -342,13 +343,9 @@ def _is_kept(file: PythonFile, name: str, kind: str) -> bool:
 def _of_project(facts: Facts, file: PythonFile) -> Iterator[OptionTypes]:
     """The options that a file declares, and those that the other files of the project do."""
     yield read_options(file)
-    known: dict[str, OptionTypes] = facts.memo.setdefault("options", {})
     for path in _speaking(facts):
-        if path != file.path:
-            if path not in known:
-                opened = facts.open(path)
-                known[path] = read_options(opened) if opened else OptionTypes({}, frozenset())
-            yield known[path]
+        if path != file.path and (found := said_by(facts, path, read_options)):
+            yield found
 
 
 def _speaking(facts: Facts) -> list[str]:

@@ -18,6 +18,7 @@ from codemods.finding import Fix
 from codemods.lightning.extension_members import Member, members
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.instances import Instances
+from codemods.lightning.said_by_files import said_by
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.extensions.transforms import SET, set_in_constructor
 
@@ -43,8 +44,9 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         yield from unset
         for name in names:
             for member in members()[name]:
-                made = fact is not None and DATA in member.owners and _is_made_for(facts, fact, name)
-                if owners & member.owners and not made and not (unset and name in SET):
+                if fact is None or not owners & member.owners or (unset and name in SET):
+                    continue
+                if DATA not in member.owners or not _is_made_for(facts, fact, name):
                     yield from _of_class(file, item, name, member)
     yield from _given(file, facts, names)
 
@@ -125,11 +127,10 @@ def _makers(facts: Facts, name: str) -> frozenset[ClassFact | None]:
     """The classes that have an attribute of a name, and None where it is given to anything else."""
     asked = f"lit250.makers.{name}"
     if asked not in facts.memo:
-        files = [file for path, _ in facts.holding(name) if (file := facts.open(path))]
         facts.memo[asked] = frozenset(
-            facts.files[file.path].find(maker) if maker is not None and file.path in facts.files else None
-            for file in files
-            for maker in _makers_in(file, name)
+            facts.files[path].find(maker) if maker is not None and path in facts.files else None
+            for path, _ in facts.holding(name)
+            for maker in said_by(facts, path, _makers_in, name) or ()
         )
     found: frozenset[ClassFact | None] = facts.memo[asked]
     return found
@@ -137,13 +138,10 @@ def _makers(facts: Facts, name: str) -> frozenset[ClassFact | None]:
 
 def _makers_in(file: PythonFile, name: str) -> frozenset[str | None]:
     """The same of one file, by the names of the classes, whatever is known of these."""
-    known: dict[str, frozenset[str | None]] = file.memo.setdefault("lit250.makers", {})
-    if name not in known:
-        stored = [node for node in file.attributes(name) if not isinstance(node.ctx, ast.Load)]
-        own = _own_attributes(file) if stored else {}
-        defining = {item.qualname for item in file.classes if name in item.methods or definitions(item.node, name)}
-        known[name] = frozenset({*defining, *(own.get(id(node)) for node in stored)})
-    return known[name]
+    stored = [node for node in file.attributes(name) if not isinstance(node.ctx, ast.Load)]
+    own = _own_attributes(file) if stored else {}
+    defining = {item.qualname for item in file.classes if name in item.methods or definitions(item.node, name)}
+    return frozenset({*defining, *(own.get(id(node)) for node in stored)})
 
 
 def _own_attributes(file: PythonFile) -> dict[int, str]:

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from packaging.version import Version
 
 from codemods.code.source import PythonFile, TextFile
+from codemods.finding import Span
 from codemods.lightning.facts import Facts
 from codemods.lightning.pins.manifest import manifest_kind, read_pins
 from codemods.lightning.pins.pin import Pin
 from codemods.lightning.pins.reach import home_of
 from codemods.lightning.pins.specifier import admits, admits_from, clauses
 from codemods.lightning.pins.toml import Unparsable
+from codemods.lightning.said_by_files import said_by
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.pins.lightning import advice_of, shown
 
@@ -33,7 +35,7 @@ GONE = (
 class Imported:
     """A name that some release has no more: where it is imported, and that release."""
 
-    node: ast.ImportFrom
+    span: Span
     name: str
     release: str
 
@@ -47,7 +49,7 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         for item in _imported(facts).get(file.path, ()):
             message = f"transformers has no {item.name} since {_short(item.release)}"
             reason = f"no manifest requires transformers: add `transformers<{_short(item.release)}`, or stop using it"
-            yield Match(file.span(item.node), message, "manual", reason, stops=True)
+            yield Match(item.span, message, "manual", reason, stops=True)
 
 
 def _imported(facts: Facts) -> dict[str, tuple[Imported, ...]]:
@@ -55,8 +57,7 @@ def _imported(facts: Facts) -> dict[str, tuple[Imported, ...]]:
     if CODE not in facts.memo:
         rewritten = {item.path for item in facts.planned if item.code in REWRITTEN_BY and item.applied}
         paths = sorted(facts.mentions.get(IMPORTS, frozenset()) - rewritten)
-        opened = ((path, facts.open(path)) for path in paths)
-        facts.memo[CODE] = {path: found for path, file in opened if file and (found := _of_code(file))}
+        facts.memo[CODE] = {path: found for path in paths if (found := said_by(facts, path, _of_code))}
     known: dict[str, tuple[Imported, ...]] = facts.memo[CODE]
     return known
 
@@ -64,7 +65,7 @@ def _imported(facts: Facts) -> dict[str, tuple[Imported, ...]]:
 def _of_code(file: PythonFile) -> tuple[Imported, ...]:
     """The imports of a file that are meant; those in a `try` have a fallback."""
     return tuple(
-        Imported(node, alias.name, release)
+        Imported(file.span(node), alias.name, release)
         for node, within in file.nodes_near(["transformers"])
         if isinstance(node, ast.ImportFrom) and not node.level and not any(isinstance(item, ast.Try) for item in within)
         for alias in node.names

@@ -14,6 +14,7 @@ from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import Facts, literal
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady, sets_by_name
+from codemods.lightning.said_by_files import said_by
 from codemods.lightning.trainer_variables import calls_of, escapes, is_only_given_back, kept_in
 from codemods.rewrite.dictionaries import may_get
 from codemods.rewrite.keywords import is_commented, replaced, with_keyword, with_value
@@ -164,7 +165,7 @@ def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
         spoken = [path for path, source in facts.sources.items() if NAME.encode() in source.unescaped]
         facts.of_sources[SPOKEN] = sorted(spoken)
     for path in facts.of_sources[SPOKEN]:
-        home = facts.open(path) if path != file.path else None
+        home = facts.open(path) if path != file.path and said_by(facts, path, _resumes) else None
         for call in home.calls_near([NAME]) if home else ():
             item = keyword(call.node, NAME)
             if home is None or item is None or is_none(item.value) or not builds_trainer(call):
@@ -174,6 +175,11 @@ def _of_others(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 level, reason = _surely(facts, item) if unit != _unit(home, call) else ("safe", SAFE)
                 message = f"fit gets the checkpoint that the Trainer of {path} resumed from"
                 yield Match(file.span(place.node), message, level, reason, ROW, edits, unit=unit)
+
+
+def _resumes(file: PythonFile) -> bool:
+    """Whether a call of a file gives a checkpoint under its old name."""
+    return any(keyword(call.node, NAME) for call in file.calls_near([NAME]))
 
 
 def _of_home(

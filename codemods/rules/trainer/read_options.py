@@ -11,6 +11,7 @@ from codemods.lightning.argparse_calls import WORDS
 from codemods.lightning.argparse_options import defaults_of, own_options, parsed_names
 from codemods.lightning.facts import Facts
 from codemods.lightning.namespace_uses import COMMON, on_parsed
+from codemods.lightning.said_by_files import said_by
 from codemods.rules.trainer.argparse_scripts import ArgparseScript
 
 DEFAULTS = {
@@ -40,12 +41,14 @@ def read_defaults(file: PythonFile, facts: Facts) -> Iterator[str]:
 
 def is_read_elsewhere(file: PythonFile, facts: Facts, name: str) -> bool:
     """Whether another file, which parses nothing of Lightning's itself, reads an option of what it is handed."""
-    for path, source in facts.holding(name):
-        other = facts.open(path) if path != file.path and source.kind == "python" else None
-        strange = other is None or bool(other.calls_near(WORDS)) or name in own_options(other)
-        if other and not strange and _are_read(on_parsed(other, name, COMMON)):
-            return True
-    return False
+    others = (path for path, source in facts.holding(name) if path != file.path and source.kind == "python")
+    return any(said_by(facts, path, _reads, name) for path in others)
+
+
+def _reads(file: PythonFile, name: str) -> bool:
+    """Whether a file reads an option of what it is handed."""
+    strange = bool(file.calls_near(WORDS)) or name in own_options(file)
+    return not strange and _are_read(on_parsed(file, name, COMMON))
 
 
 def reaches_no_trainer(facts: Facts, name: str, scripts: Iterable[ArgparseScript]) -> bool:
