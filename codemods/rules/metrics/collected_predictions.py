@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.code.syntax import is_bound, own_nodes, parameters, results, self_name, uses
+from codemods.code.syntax import is_bound, is_name, own_nodes, parameters, results, self_name, uses
 from codemods.rules.metrics.prediction_steps import Method, resolved
 
 JOINING = ("torch.cat", "torch.concat", "torch.concatenate")
@@ -18,16 +18,22 @@ def collected(expr: ast.Call, method: Method) -> tuple[ast.expr, Method] | None:
         return None
     if any(item.arg != "dim" or ast.unparse(item.value) != "0" for item in expr.keywords):
         return None
-    made = expr.args[0]
+    found = _gathered(expr.args[0])
+    step = _step_of(found[0], method) if found else None
+    value = _given(step, found[1]) if step and found else None
+    return (value, step) if value is not None and step is not None else None
+
+
+def _gathered(made: ast.expr) -> tuple[str, object] | None:
+    """The name and the key of `[x["preds"] for x in outputs]`."""
     if not isinstance(made, ast.ListComp) or len(made.generators) != 1 or made.generators[0].ifs:
         return None
     turn, item = made.generators[0], made.elt
-    named = isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Constant) and isinstance(turn.iter, ast.Name)
-    if not named or not isinstance(turn.target, ast.Name) or ast.unparse(item.value) != turn.target.id:  # type: ignore[attr-defined]
+    if not isinstance(item, ast.Subscript) or not isinstance(item.slice, ast.Constant):
         return None
-    step = _step_of(turn.iter.id, method)  # type: ignore[attr-defined]
-    value = _given(step, item.slice.value) if step else None  # type: ignore[attr-defined]
-    return (value, step) if value is not None and step is not None else None
+    if not isinstance(turn.iter, ast.Name) or not isinstance(turn.target, ast.Name):
+        return None
+    return (turn.iter.id, item.slice.value) if is_name(item.value, turn.target.id) else None
 
 
 def _step_of(name: str, method: Method) -> Method | None:
@@ -60,10 +66,8 @@ def _given(step: Method, key: object) -> ast.expr | None:
     if isinstance(made, ast.Name):
         bound = [value for target, value in step.bindings if isinstance(target, ast.Name) and target.id == made.id]
         stored = [node for node in uses(step.node, made.id) if is_bound(node)]
-        filled = any(
-            isinstance(node, ast.Subscript) and is_bound(node) and ast.unparse(node.value) == made.id  # type: ignore[arg-type]
-            for node in own_nodes(step.node)
-        )
+        subscripts = (node for node in own_nodes(step.node) if isinstance(node, ast.Subscript))
+        filled = any(isinstance(node.ctx, ast.Store | ast.Del) and is_name(node.value, made.id) for node in subscripts)
         made = bound[0] if len(bound) == len(stored) == 1 and not filled else made
     if not isinstance(made, ast.Dict) or None in made.keys:
         return None
