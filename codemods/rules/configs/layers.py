@@ -61,7 +61,8 @@ def _devices(project: ProjectConfiguration, path: str, item: OwnedMapping, verdi
     """The devices that an entry asked for which gives none, where another file may give others."""
     key, new = verdict.key, verdict.new or ()
     taken = {entry.key for entry in item.section.entries}
-    if key == "devices" and not new and _asked(project, path, item, "devices", "gpus"):
+    alone = not {"gpus", "num_processes"} & _given(item)
+    if key == "devices" and not new and alone and _asked(project, path, item, "devices", "gpus"):
         return "'auto'"
     if "devices" in taken:
         return None

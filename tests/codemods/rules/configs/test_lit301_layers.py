@@ -63,6 +63,11 @@ def test_what_means_another_thing_alone_is_left(below: str, above: str, reason: 
     assert any(reason in finding.reason for finding in ran.findings if finding.path == "above.yaml")
 
 
+def test_what_waits_for_the_gpus_of_its_own_file_waits() -> None:
+    text = "  accelerator: ddp\n  num_processes: 1\n  devices: null\n  gpus: 2\n  tpu_cores: null\n"
+    assert made(text, text) == (text, text)
+
+
 GPUS = "  accelerator: gpu\n  devices: 2\n"
 CORES = "  accelerator: tpu\n  devices: 8\n"
 
