@@ -39,11 +39,11 @@ def monitored(
     call = at.node
     open_ended = is_open(call)
     if owner.endswith(".EarlyStopping") and not call.args and "monitor" not in given and not open_ended:
-        monitor = ACCUMULATED if _is_spoken(facts, ACCUMULATED) else "val_loss"
+        monitor = ACCUMULATED if is_spoken(facts, ACCUMULATED) else "val_loss"
         yield Match(
             file.span(call),
             "EarlyStopping has no default monitor since Lightning 1.6",
-            "safe" if _is_spoken(facts, monitor) else "unsafe",
+            "safe" if is_spoken(facts, monitor) else "unsafe",
             WATCHED[monitor],
             "M021",
             (NodeEdit(call, partial(_with_monitor, name=monitor)),),
@@ -53,9 +53,9 @@ def monitored(
         edit = NodeEdit(call, partial(_with_monitor, name="val_loss"))
         if type(best) is int and best > 1:
             saved = not admits_from(facts, LIGHTNING, "0.10")
-            level: Fix = "safe" if saved and _is_spoken(facts, "val_loss") else "unsafe"
+            level: Fix = "safe" if saved and is_spoken(facts, "val_loss") else "unsafe"
             yield Match(file.span(call), f"{UNTOLD}, and refuses to keep the best {best}", level, BEST, edits=(edit,))
-        elif kept_best(facts, file, given.get("save_top_k")) and _is_spoken(facts, "val_loss"):
+        elif kept_best(facts, file, given.get("save_top_k")) and is_spoken(facts, "val_loss"):
             yield Match(file.span(call), NEWEST, "unsafe", LOGGED, edits=(edit,))
     mode = given.get("mode")
     asked = mode is not None and default_of(file, at, mode.value) == (True, "auto")
@@ -77,7 +77,7 @@ def monitored(
     yield Match(file.span(mode), AUTO, "safe", reason, edits=(NodeEdit(mode, partial(_valued, text=text)),))
 
 
-def _is_spoken(facts: Facts, metric: str) -> bool:
+def is_spoken(facts: Facts, metric: str) -> bool:
     """Whether a file other than documentation has the name of a metric as a string."""
     spelled = (f"{quote}{metric}{quote}".encode() for quote in "\"'")
     return any(facts.kinds.get(path) != "docs" for text in spelled for path in facts.mentions.get(text, ()))
