@@ -19,6 +19,7 @@ from codemods.lightning.extension_members import Member, members
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.instances import Instances
 from codemods.lightning.said_by_files import said_by
+from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 from codemods.rules.extensions.transforms import SET, set_in_constructor
 
@@ -31,6 +32,10 @@ ATTRIBUTES = (
     *SET,
     "dims",
 )
+COUNTED = {"train_batch_idx": "trainer.fit_loop.epoch_loop.batch_progress.current.processed"}
+"""What a bar said of its Trainer, as 1.9.5 read it; up to 1.5 it counted itself, from the start of each epoch."""
+OWN_COUNT = "1.6"
+MAKES_BAR = "init_train_tqdm"
 BAR = re.compile(r"init_\w+_tqdm")
 """What made a bar, and took nothing for it."""
 
@@ -47,7 +52,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
                 if fact is None or not owners & member.owners or (unset and name in SET):
                     continue
                 if DATA not in member.owners or not _is_made_for(facts, fact, name):
-                    yield from _of_class(file, item, name, member)
+                    counted = _counted(file, facts, item, name, member) if name in COUNTED else []
+                    yield from counted or _of_class(file, item, name, member)
     yield from _given(file, facts, names)
 
 
@@ -207,6 +213,27 @@ def _of_class(file: PythonFile, item: ClassNode, name: str, member: Member) -> I
         end = file.offsets(node)[1]
         edit = TextEdit(end - len(name), end, member.becomes)
         yield Match(file.span(node), message, "safe", reason, member.row, (edit,), unit=unit)
+
+
+def _counted(file: PythonFile, facts: Facts, item: ClassNode, name: str, member: Member) -> list[Match]:
+    """What a bar reads of its own count, which the Trainer has; none where the class has such a count itself."""
+    own = [(node, each) for each in item.methods.values() for node in walk(each) if _is_own(node, each)]
+    every = [(node, each) for node, each in own if isinstance(node, ast.Attribute) and node.attr in (name, "trainer")]
+    if {name, "trainer"} & item.methods.keys() or any(not isinstance(node.ctx, ast.Load) for node, _ in every):
+        return []
+    found = []
+    for node, method in every:
+        if node.attr == name:
+            sure = method.name == MAKES_BAR or not admits_below(facts, LIGHTNING, OWN_COUNT)
+            end = file.offsets(node)[1]
+            edit = TextEdit(end - len(name), end, COUNTED[name])
+            reason = "It is what the Trainer has counted, as the bar itself read it in 1.9."
+            if not sure:
+                reason += f" Before {OWN_COUNT} the bar counted by itself, in its own hooks: check where it is read."
+            message = f"`{name}` was removed in Lightning {member.since}"
+            level: Fix = "safe" if sure else "unsafe"
+            found.append(Match(file.span(node), message, level, reason, member.row, (edit,)))
+    return found
 
 
 def _is_given_more(item: ClassNode, method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

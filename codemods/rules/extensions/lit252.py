@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import PurePosixPath
 
 from codemods.code.nodes import walk
 from codemods.code.scopes import canonical
-from codemods.code.source import PythonFile
-from codemods.code.syntax import is_bound, is_name, uses
+from codemods.code.source import ClassNode, PythonFile
+from codemods.code.syntax import is_bound, is_name, is_super_call, uses
 from codemods.finding import Fix, Span
 from codemods.lightning.eras import era
 from codemods.lightning.facts import Facts
@@ -22,6 +23,7 @@ from codemods.rule import Example, Match, Rule, TextEdit, best_levels
 OLD, NEW = "ProgressBar", "TQDMProgressBar"
 FORMER = "pytorch_lightning"
 MODULES = (f"{FORMER}.callbacks", f"{FORMER}.callbacks.progress")
+MAKING = re.compile(r"init_\w+_tqdm")
 ROW = "M061"
 MESSAGE = f"since Lightning 2.0 `{OLD}` is the base of all bars, which shows nothing"
 REASON = f"It was the bar of tqdm up to 1.6, which is called {NEW} since 1.5."
@@ -36,19 +38,38 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     meant = [place for place in places if not isinstance(place, ast.alias)]
     if meant and all(place in _asked(file) for place in meant):
         return
-    if when == "unknown" and not any(call.node.func in meant for call in file.calls_near([OLD])):
+    told = [item for item in file.classes if when == "unknown" and _is_of_tqdm(item, meant)]
+    if when == "unknown" and not told and not any(call.node.func in meant for call in file.calls_near([OLD])):
         return
-    why = "fixer cannot tell for which Lightning it was written" if when == "unknown" else _refusal(file, facts, places)
+    unknown = when == "unknown" and not told
+    why = "fixer cannot tell for which Lightning it was written" if unknown else _refusal(file, facts, places)
     if why:
         for place in meant or places:
             yield Match(file.span(place), MESSAGE, "manual", LEFT.format(why), ROW)
         return
     if not meant and not any(place.asname for place in places if isinstance(place, ast.alias)):
         return
-    fix: Fix = "unsafe" if admits_from(facts, LIGHTNING, "2.0.0") else "safe"
+    refused = any(map(_is_refused, told))
+    fix: Fix = "unsafe" if admits_from(facts, LIGHTNING, "2.0.0") and not refused else "safe"
     reason = f"{REASON[:-1]}; fixer assumes that it is meant." if fix == "unsafe" else REASON
     for span, edit in _edits(file, places):
         yield Match(span, MESSAGE, fix, reason, ROW, (edit,), unit=file.path)
+
+
+def _is_of_tqdm(item: ClassNode, meant: list[ast.expr]) -> bool:
+    """Whether a class derives from what is meant, and overrides what makes a bar of tqdm, which the base of all bars
+    does not call, nor the class itself."""
+    if not any(base in meant for base in item.node.bases) or not any(map(MAKING.fullmatch, item.methods)):
+        return False
+    calls = (node.func for node in walk(item.node) if isinstance(node, ast.Call))
+    own = (func.attr for func in calls if isinstance(func, ast.Attribute) and is_name(func.value, "self"))
+    return not any(map(MAKING.fullmatch, own))
+
+
+def _is_refused(item: ClassNode) -> bool:
+    """Whether a class gives its base arguments, of which the base of all bars takes none."""
+    calls = (node for node in walk(item.node) if isinstance(node, ast.Call) and is_super_call(node, "__init__"))
+    return any(node.args or node.keywords for node in calls)
 
 
 def _asked(file: PythonFile) -> set[ast.AST]:

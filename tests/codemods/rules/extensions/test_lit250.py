@@ -7,7 +7,9 @@ import inspect
 from typing import Any
 
 import pytest
+from lightning.pytorch import Trainer
 from lightning.pytorch.callbacks import ModelCheckpoint
+from lightning.pytorch.demos.boring_classes import BoringModel
 
 from codemods.lightning.extension_members import members
 from codemods.rules.extensions.lit250 import ATTRIBUTES, DATA
@@ -275,3 +277,43 @@ def test_what_a_strategy_reads_of_itself_is_told() -> None:
     made = run_rules({"a.py": text}, rule("LIT250"))
     assert [(each.span.line, each.fix) for each in made.findings] == [(6, "manual"), (8, "manual")]
     assert "process_group_backend" in made.findings[0].reason and "teardown" in made.findings[1].reason
+
+
+COUNT = (
+    "from pytorch_lightning.callbacks import TQDMProgressBar\nfrom tqdm import tqdm\n\n\nclass Bar(TQDMProgressBar):\n"
+    "    def init_train_tqdm(self):\n        return tqdm(initial=self.train_batch_idx)\n"
+)
+SHOWN = "\n    def on_train_batch_end(self, *args):\n        print(self.train_batch_idx)\n"
+COUNTED = "self.trainer.fit_loop.epoch_loop.batch_progress.current.processed"
+
+
+def test_the_count_of_a_bar_is_the_trainers() -> None:
+    files = {"a.py": COUNT}
+    assert rewritten(files, rule("LIT250"))["a.py"] == COUNT.replace("self.train_batch_idx", COUNTED)
+    for pin, level in (("==1.9.5", "safe"), ("==1.4.9", "unsafe"), ("", "unsafe")):
+        found = run_rules({"a.py": COUNT + SHOWN}, rule("LIT250"), pins=(f"pytorch-lightning{pin}",)).findings
+        assert [item.fix for item in found] == ["safe", level]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\n    @property\n    def train_batch_idx(self):\n        return 1\n",
+        "\n    def on_train_start(self, *args):\n        self.train_batch_idx = 1\n",
+        "\n    def on_train_start(self, trainer, module):\n        self.trainer = trainer\n",
+    ],
+)
+def test_a_count_or_a_trainer_of_the_class_itself_stays(more: str) -> None:
+    assert rewritten({"a.py": COUNT + more}, rule("LIT250"), unsafe=True)["a.py"] == COUNT + more
+
+
+def test_a_bar_shows_the_count_of_its_trainer() -> None:
+    space: dict[str, Any] = {}
+    text = COUNT.replace("pytorch_lightning", "lightning.pytorch") + SHOWN.replace("print(", "SEEN.append(")
+    exec("SEEN = []\n" + rewritten({"a.py": text}, rule("LIT250"), unsafe=True)["a.py"], space)
+    trainer = Trainer(
+        max_epochs=2, limit_train_batches=3, limit_val_batches=1, callbacks=[space["Bar"]()], accelerator="cpu",
+        logger=False, enable_checkpointing=False, enable_model_summary=False,
+    )  # fmt: skip
+    trainer.fit(BoringModel())
+    assert space["SEEN"] == [1, 2, 3, 1, 2, 3]

@@ -125,3 +125,32 @@ def test_what_only_the_bar_of_tqdm_takes_is_answered_by_the_name() -> None:
     assert made.bugs == () and {item.code for item in mine} == {"LIT230", "LIT250", "LIT252"}
     assert all(item.applied for item in mine)
     assert made.final()["a.py"].decode().count("TQDMProgressBar") == 3
+
+
+TOLD = HEAD + (
+    "class Bar(ProgressBar):\n    def __init__(self, rate):\n        super().__init__(refresh_rate=rate)\n\n"
+    "    def init_train_tqdm(self):\n        return None\n"
+)
+
+
+def test_a_class_that_only_the_bar_of_tqdm_serves_tells_what_is_meant() -> None:
+    assert look(TOLD, "") == ({"safe"}, TOLD.replace("ProgressBar", "TQDMProgressBar"))
+    unsure = TOLD.replace("refresh_rate=rate", "")
+    assert look(unsure, "") == ({"unsafe"}, unsure.replace("ProgressBar", "TQDMProgressBar"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("init_train_tqdm", "make_bar"),
+        ("        return None\n", "        return None\n\n    def go(self):\n        self.init_train_tqdm()\n"),
+        ("class Bar(ProgressBar)", "class Bar(object)"),
+    ],
+)
+def test_a_class_that_may_be_a_bar_of_its_own_tells_nothing(old: str, new: str) -> None:
+    text = TOLD.replace(old, new)
+    assert text != TOLD and look(text, "") == (set(), text)
+
+
+def test_a_class_for_the_base_of_all_bars_stays() -> None:
+    assert look(TOLD, "pytorch-lightning>=2.0") == (set(), TOLD)
