@@ -12,7 +12,7 @@ from codemods.code.collapsing import is_unwritten
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, Scope
 from codemods.code.source import ClassNode, PythonFile
-from codemods.code.syntax import Function, always_leaves, parameters, self_name
+from codemods.code.syntax import Function, always_leaves, is_name, is_super_call, parameters, self_name
 from codemods.finding import Fix
 from codemods.lightning.calls_by_name import asked_otherwise, methods_around, of_base
 from codemods.lightning.class_family import definitions, family
@@ -269,6 +269,9 @@ def _match(
     change = partial(_renamed_counting, trainer=parameters(method)[0]) if counted else _renamed
     edit = NodeEdit(method, partial(change, hook=hook))
     level, reason = _judged(facts, fact, item, method, hook, kind)
+    if _hands_up(method, hook):
+        edit = NodeEdit(method, partial(_renamed_handing_up, hook=hook, old=name))
+        level = "unsafe" if kind == CALLBACK else level
     return Match(file.head(method), message, level, reason, row, (edit,), unit=unit, needs=hook.needs)
 
 
@@ -318,7 +321,7 @@ def _refusal(
         clashing = sorted({name, hook.new} & other.methods)
         if clashing:
             return f"{other.name} ({other.path}), a base class or subclass, defines {clashing[0]}"
-    if kind == CALLBACK and (own := hidden(facts, fact, hook.new)):
+    if kind == CALLBACK and not _hands_up(method, hook) and (own := hidden(facts, fact, hook.new)):
         return own
     expected = hook.takes + (2 if kind == CALLBACK else 0)
     decorated = any(not _hands_on(node, item.scope) for node in method.decorator_list)
@@ -326,12 +329,26 @@ def _refusal(
         return "it is not an ordinary method with the parameters that it was given"
     if set(hook.adds) & {node.id for node in walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
-    if any(isinstance(node, ast.Name) and node.id == "super" for node in walk(method)) or any(
-        isinstance(node, ast.Call) and getattr(node.func, "attr", "") == name and of_base(node, name)
+    asks = not _hands_up(method, hook) and any(is_name(node, "super") for node in walk(method))
+    if asks or any(
+        isinstance(node, ast.Call)
+        and getattr(node.func, "attr", "") == name
+        and of_base(node, name)
+        and not is_super_call(node, name)
         for node in walk(method)
     ):
         return "it calls its base class"
     return None
+
+
+def _hands_up(method: Function, hook: RemovedHook) -> bool:
+    """Whether all that a hook asks of its base class is what that does itself, with what it is given: a hook that takes
+    its place with the same arguments can ask for it by its new name."""
+    given = parameters(method)
+    calls = [node for node in walk(method) if isinstance(node, ast.Call) and is_super_call(node, method.name)]
+    whole = all([ast.unparse(each) for each in call.args] == given and not call.keywords for call in calls)
+    asked = sum(is_name(node, "super") for node in walk(method))
+    return bool(calls) and whole and len(calls) == asked and not hook.adds and not hook.only
 
 
 def _takes(method: Function, number: int, more: bool) -> bool:
@@ -345,6 +362,19 @@ def _hands_on(decorator: ast.expr, scope: Scope) -> bool:
     dotted = scope.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
     ranked = dotted.startswith("lightning") and dotted.endswith(".rank_zero_only")
     return dotted in (*IN_PLACE, *IDLE) or (ranked and not isinstance(decorator, ast.Call))
+
+
+def _renamed_handing_up(node: cst.FunctionDef, *, hook: RemovedHook, old: str) -> cst.FunctionDef:
+    """The hook under its new name, by which it asks its base class too."""
+    import libcst as cst
+
+    class Asking(cst.CSTTransformer):
+        def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.Attribute:
+            value = updated_node.value
+            base = isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and value.func.value == "super"
+            return updated_node.with_changes(attr=cst.Name(hook.new)) if base else updated_node
+
+    return _renamed(cst.ensure_type(node.visit(Asking()), cst.FunctionDef), hook=hook)
 
 
 def _renamed_counting(node: cst.FunctionDef, *, hook: RemovedHook, trainer: str) -> cst.FunctionDef:

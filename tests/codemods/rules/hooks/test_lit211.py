@@ -111,7 +111,7 @@ def test_left_alone(text: str) -> None:
             "".join(f"    def on_pretrain_routine_{end}(self):\n        ...\n\n" for end in ("start", "end")),
             "too",
         ),
-        ("    def on_pretrain_routine_start(self):\n        super().on_pretrain_routine_start()\n", "base class"),
+        ("    def on_pretrain_routine_start(self):\n        super().on_pretrain_routine_start(1)\n", "base class"),
         ("    def training_step_end(self, output):\n        return output\n", "Call it from training_step"),
     ],
 )
@@ -126,13 +126,38 @@ def test_data_modules_keep_their_state_elsewhere() -> None:
     assert "state_dict" in reason
 
 
+ASKING = f"{HEAD}class Watch(Callback):\n    def on_epoch_start(self, trainer, pl_module):\n        {{}}\n"
+
+
 @pytest.mark.parametrize(
-    "call", ["super().on_epoch_start(trainer, pl_module)", "Callback.on_epoch_start(self, trainer, pl_module)"]
+    "call",
+    [
+        "Callback.on_epoch_start(self, trainer, pl_module)",
+        "super().on_epoch_start(pl_module, trainer)",
+        "super().on_epoch_start(trainer, pl_module=pl_module)",
+        "super().on_epoch_start(trainer, pl_module); super().on_train_start(trainer, pl_module)",
+        "run(super(), trainer, pl_module)",
+        "print(super().on_epoch_start)",
+    ],
 )
 def test_a_hook_that_calls_its_base_by_name_is_not_called_by_the_file(call: str) -> None:
-    text = f"{HEAD}class Watch(Callback):\n    def on_epoch_start(self, trainer, pl_module):\n        {call}\n"
-    (reason,) = refusals({"a.py": text}, "LIT211")
+    (reason,) = refusals({"a.py": ASKING.format(call)}, "LIT211")
     assert "it calls its base class" in reason
+
+
+@pytest.mark.parametrize("base", ["Callback", "TQDMProgressBar", "LightningModule"])
+@pytest.mark.parametrize("end", ["start", "end"])
+def test_a_hook_asks_its_base_class_by_the_new_name_too(base: str, end: str) -> None:
+    text = ASKING.format("super().on_epoch_start(trainer, pl_module)\n        print(self)").replace("_start", f"_{end}")
+    text = text.replace("(Callback)", f"({base})")
+    if base == "TQDMProgressBar":
+        text = "from lightning.pytorch.callbacks import TQDMProgressBar\n" + text
+    if base == "LightningModule":
+        text = text.replace("(self, trainer, pl_module)", "(self)").replace("(trainer, pl_module)", "()")
+    if base != "LightningModule":  # one that is never evaluated hears of training alone
+        assert rewritten({"a.py": text}, rule("LIT211"))["a.py"] == text
+    made = rewritten({"a.py": text}, rule("LIT211"), unsafe=True)["a.py"]
+    assert made == text.replace(f"on_epoch_{end}", f"on_train_epoch_{end}")
 
 
 def test_a_hook_that_the_file_calls_itself_is_no_finding() -> None:
