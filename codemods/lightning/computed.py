@@ -23,7 +23,7 @@ def kind_of_literal(node: ast.expr) -> str:
 
 def kind_of_computed(scope: Scope, node: ast.expr) -> str:
     """The kind of a call of a built-in function, of a count of devices, of a test or of a sum: `int`, `ids`,
-    `float`, `bool`, `str`, or `?`."""
+    `float`, `bool`, `str`, `numbers` for a list of whole ones, or `?`."""
     if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
         return "bool"
     if isinstance(node, ast.BinOp):
@@ -42,9 +42,17 @@ def kind_of_computed(scope: Scope, node: ast.expr) -> str:
 def _kind_of_built_in(scope: Scope, call: ast.Call, name: str) -> str:
     if name in ("len", "int") or (name == "round" and len(call.args) == 1 and not call.keywords):
         return "int"
+    if name == "list":
+        return "numbers" if len(call.args) == 1 and _is_range(scope, call.args[0]) else "?"
     if name in ("min", "max"):
         return "int" if len(call.args) > 1 and not call.keywords and _are_whole(scope, *call.args) else "?"
     return name if name in ("float", "bool", "str") else "?"
+
+
+def _is_range(scope: Scope, node: ast.expr) -> bool:
+    """Whether an expression is what the built-in function `range` gives."""
+    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    return named and scope.lookup("range") is None
 
 
 def _are_whole(scope: Scope, *nodes: ast.expr) -> bool:

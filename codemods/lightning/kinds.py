@@ -9,7 +9,7 @@ from codemods.code.calls import innermost
 from codemods.code.nodes import every_node
 from codemods.code.outline import Within
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import Function, is_shared, takes, targets_of
+from codemods.code.syntax import Function, assigned_once, is_plain, is_shared, results, takes, targets_of
 from codemods.lightning.annotated_kinds import kind_of_field, kind_of_held, kind_of_note
 from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.click_options import kind_of_click
@@ -75,7 +75,31 @@ def _kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dep
     kind = kind_of_computed(call.scope, node)
     if kind == "?" and isinstance(node, ast.Subscript):
         return kind_of_configured(facts, file, call, node)
-    return kind
+    return _kind_of_returned(facts, file, call, node) if kind == "?" and isinstance(node, ast.Call) else kind
+
+
+def _kind_of_returned(facts: Facts, file: PythonFile, call: CallNode, node: ast.Call) -> str:
+    """The kind of all that a function of the project gives back, where that is written or worked out at its returns;
+    `numbers` where it is whole ones, or lists of them."""
+    dotted = call.scope.resolve(node.func)
+    found = facts.find_definition(dotted, file.path) if dotted else None
+    if found is None or not isinstance(found[1], ast.FunctionDef) or not is_plain(found[1], named=True, starred=True):
+        return "?"
+    home, function = found
+    if is_rebound(facts, home.path, function.name) or len(home.scope.bindings.get(function.name, ())) > 1:
+        return "?"
+    scope, values = home.scope_within((function,)), [assigned_once(function, each) for each in results(function)]
+    kinds = {
+        "numbers"
+        if _is_list_of_ids(each)
+        else kind_of_literal(each)
+        if literal(each)[0]
+        else kind_of_computed(scope, each)
+        for each in values
+    }
+    if kinds == {"ids"}:
+        return "numbers"
+    return kinds.pop() if len(kinds) == 1 else "numbers" if kinds and kinds <= {"int", "ids", "numbers"} else "?"
 
 
 def _kind_of_attribute(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attribute) -> str:

@@ -98,3 +98,38 @@ def test_a_default_that_argparse_reads_as_a_number_is_one(said: str) -> None:
 def test_a_default_that_stays_a_text_is_not_sure(said: str) -> None:
     (finding,) = run_rules({"a.py": DEFAULT.format(said)}, rule("LIT101")).findings
     assert finding.fix == "unsafe"
+
+
+GIVEN = (
+    "import torch\nfrom pytorch_lightning import Trainer\n\n\ndef find(more=None):\n"
+    "    if torch.cuda.device_count() == 0:\n        return None\n    return {}\n\n\n"
+    "gpus = find()\nTrainer(gpus=gpus)\n"
+)
+
+
+@pytest.mark.parametrize("value", ["list(range(torch.cuda.device_count()))", "2", "torch.cuda.device_count()"])
+def test_what_a_function_gives_back_is_numbers(value: str) -> None:
+    text = GIVEN.format(value)
+    new = 'accelerator="gpu" if gpus else "cpu", devices=gpus or 1'
+    assert rewritten({"a.py": text}, rule("LIT101"))["a.py"] == text.replace("gpus=gpus", new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def find", "@kept\ndef find"),
+        ("    return None", "    yield None"),
+        ("gpus = find()", "find = choose(find)\ngpus = find()"),
+        ("gpus = find()", "gpus = find() or input()"),
+        ("return None", "return more"),
+    ],
+)
+def test_what_another_function_gives_is_not_told(old: str, new: str) -> None:
+    (finding,) = run_rules({"a.py": GIVEN.format("2").replace(old, new)}, rule("LIT101")).findings
+    assert finding.fix != "safe"
+
+
+@pytest.mark.parametrize("value", ["list(more)", "list('01')", "str(2)", "more", "list(range(2)) or more"])
+def test_what_a_function_gives_back_may_be_text(value: str) -> None:
+    (finding,) = run_rules({"a.py": GIVEN.format(value)}, rule("LIT101")).findings
+    assert finding.fix != "safe"
