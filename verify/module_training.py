@@ -27,6 +27,8 @@ from verify.sandbox.process import Outcome, memory
 SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
 LONGEST_S = 240.0
+STARTS_S, EACH_S = 20.0, 10.0
+"""With less time than this for starting and for each module, trainings are of a few batches."""
 CALLS = 4
 """How many calls of the project's Trainers are tried."""
 GRACE, GRACE_S = 1.25, 20.0
@@ -50,7 +52,8 @@ class Sides:
     """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
     `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights that
     are a rounding away. `left` says how many seconds the clock allows, `by_hand` which uses are left to do by hand, as
-    a request has them, `built` what scripts built modules with."""
+    a request has them, `built` what scripts built modules with, `shorter` whether
+    trainings are of a few batches, as little time is left."""
 
     before: Sources
     after: Sources
@@ -64,6 +67,7 @@ class Sides:
     left: Callable[[], float] = lambda: math.inf
     by_hand: Sequence[tuple[str, str]] = ()
     built: Sequence[Mapping[str, Any]] = ()
+    shorter: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,7 @@ def train(
     if more := modules.heirs(sides.after, files, {label_of(recipe) for recipe in recipes}):
         of_heirs, unfound, _ = _search(sides, sides.after, sides.new, more, "search-heirs")
         files, recipes, failed = (*files, *more), [*recipes, *of_heirs], (*failed, *unfound)
+    sides = replace(sides, shorter=sides.left() < STARTS_S + EACH_S * len(recipes))
     pairs = _replay(sides, recipes, "alone")
     known = {label_of(recipe) for recipe in recipes}
     again = [
@@ -322,6 +327,7 @@ def _start_replay(
         "paths": recipes[0]["paths"],
         "functions": sides.functions if tree is sides.after else (),
         "nudged": sides.nudged,
+        **({"shorter": ("batches",)} if sides.shorter else {}),
         "namespaces": _namespaces(tree, [recipe["path"] for recipe in recipes]),
         "recipes": [
             {

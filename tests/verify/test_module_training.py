@@ -103,6 +103,13 @@ def record(fitted: bool = True, failure: Failure | None = None, losses: tuple[fl
     return RunRecord(recording, loaded=("model.py",))
 
 
+FOUND: dict[str, Any] = {
+    "event": "recipe", "path": "model.py", "cls": "Model", "tries": 1, "arguments": {}, "batch": {}, "stubs": [],
+    "skipped": [], "absent": [], "datamodule": False, "attributes": {}, "left": {}, "paths": ["."],
+    "told": {"arguments": "", "batch": "b", "smaller": ""},
+}  # fmt: skip
+
+
 def judged(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -129,11 +136,7 @@ def result(
 ) -> ModuleTraining:
     """What two recordings of one module come to."""
     sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
-    recipe = {
-        "event": "recipe", "path": "model.py", "cls": "Model", "tries": 1, "arguments": {}, "batch": {}, "stubs": [],
-        "skipped": [], "absent": [], "datamodule": False, "attributes": {}, "left": {},
-        "told": {"arguments": "", "batch": "b", "smaller": "", **(told or {})},
-    }  # fmt: skip
+    recipe = {**FOUND, "told": {**FOUND["told"], **(told or {})}}
     monkeypatch.setattr("verify.module_training._search", lambda *_: ([recipe], (), True))
     monkeypatch.setattr(
         "verify.module_training._replay",
@@ -144,6 +147,24 @@ def result(
     found = train(sides, changed, problems, missing="", per_batch=False)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize(("left", "is_shorter"), [(29.0, True), (31.0, False), (float("inf"), False)])
+def test_trainings_are_of_a_few_batches_all_of_them_where_little_time_is_left(
+    left: float, is_shorter: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
+    asked: list[tuple[str, object]] = []
+
+    def start(name: str, _: Sources, spec: Mapping[str, object]) -> tuple[Outcome, Path]:
+        asked.append((name, spec.get("shorter")))
+        return Outcome(0, "", None, 0.0), tmp_path
+
+    monkeypatch.setattr("verify.module_training._search", lambda *_: ([FOUND], (), True))
+    sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
+    train(replace(sides, left=lambda: left), ("model.py",), (), missing="", per_batch=False)
+    assert {name for name, _ in asked} >= {"alone-after", "alone-before"}
+    assert {told for _, told in asked} == {("batches",) if is_shorter else None}
 
 
 def test_a_module_that_no_longer_trains_is_a_regression(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
