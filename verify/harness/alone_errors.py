@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from .alone_batches import BATCH, KeyedDict, Place, Spec, at, leaves, named, natural, replaced
+from .alone_batches import BATCH, SIDE, KeyedDict, Place, Spec, at, leaves, named, natural, replaced
 from .alone_changes import (
     Trouble,
     changed,
@@ -93,6 +93,10 @@ def _matmul(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
 
 def _channels(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     want, have = int(match[1]), int(match[2])
+    weight = re.search(r"weight of size \[([\d, ]+)\]", trouble.text)
+    for place, part in trouble.suspects() if weight and len(listed(weight[1])) == 4 else ():
+        if len(part["shape"]) in (2, 3):  # where the first layer of all takes something else, as a time
+            yield changed(trouble, place, shape=[BATCH, want, SIDE, SIDE])
     for place, part in trouble.suspects():
         if len(part["shape"]) == 2 and part["shape"][0] == have:
             yield changed(trouble, place, shape=[have, want, part["shape"][1]])

@@ -462,3 +462,22 @@ def test_what_was_not_said_before_is_followed_first_and_the_latest_of_it_before_
     climb.heard = set()
     first, again, other = (climb._news(text) for text in ("(4096x3 and 1x16)", "(1296x3 and 1x16)", "of another type"))
     assert again == 0 < first < other < 0.5
+
+
+@pytest.mark.parametrize(
+    ("weight", "shape", "first"),
+    [
+        ("[128, 3, 3, 3]", [4, 12, 128], [4, 3, 32, 32]),
+        ("[128, 3, 3, 3]", [4, 128], [4, 3, 32, 32]),
+        ("[128, 3, 3, 3]", [4, 4, 32, 32], [4, 3, 32, 32]),
+        ("[128, 3, 5]", [4, 12, 128], [4, 3, 128]),
+    ],
+)
+def test_pictures_are_given_to_a_layer_of_pictures(weight: str, shape: list[int], first: list[int]) -> None:
+    error = RuntimeError(
+        f"Given groups=1, weight of size {weight}, expected input[1, 4, 12, 128] to have 3 channels, but got "
+        f"{shape[1] if len(shape) > 2 else 4} channels instead"
+    )
+    spec = leaf(shape)
+    found = following(Trouble(error, (), spec, make(spec, generator(1)), torch.nn.Linear(3, 1), "/nowhere"))
+    assert next(found)[0]["shape"] == first
