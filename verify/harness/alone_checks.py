@@ -91,7 +91,11 @@ def _sized(node: ast.expr, have: Any, want: Any, frame: FrameType, trouble: Trou
                 shape[dimension] = want
                 yield changed(trouble, place, shape=shape)
         yield from swapped(have, want, trouble)
-    elif _is_shape(have) and _is_shape(want) and len(have) == len(want):
+    elif _is_shape(have) and _is_shape(want) and len(have) != len(want):
+        for place, part in trouble.suspects():
+            if part["shape"] == list(have):
+                yield changed(trouble, place, shape=list(want))
+    elif _is_shape(have) and _is_shape(want):
         for place, part in trouble.suspects():
             for start in range(len(part["shape"]) - len(have) + 1):
                 if part["shape"][start : start + len(have)] == list(have):

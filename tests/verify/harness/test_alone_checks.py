@@ -54,6 +54,7 @@ def shapes(spec: Any) -> tuple[list[int], list[int]]:
         ("    assert size <= batch['mask'].shape[-1] <= 99\n", [4, 3, 32, 32], [4, 24]),
         ("    assert batch['mask'].shape == WANTED\n", [4, 3, 32, 32], [4, 5]),
         ("    assert tuple(batch['video'].shape[-2:]) == (16, 24)\n", [4, 3, 16, 24], [4, 12]),
+        ("    assert batch['mask'].shape == batch['video'].shape\n", [4, 3, 32, 32], [4, 3, 32, 32]),
         ("    n = batch['mask'].shape[1]\n    assert n in (8, 9)\n", [4, 3, 32, 32], [4, 8]),
     ],
 )
