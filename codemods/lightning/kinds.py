@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from codemods.code.calls import innermost
 from codemods.code.nodes import every_node
 from codemods.code.outline import Within
+from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, assigned_once, is_plain, is_shared, results, takes, targets_of
 from codemods.lightning.annotated_kinds import kind_of_field, kind_of_held, kind_of_note
@@ -83,23 +84,22 @@ def _kind_of_returned(facts: Facts, file: PythonFile, call: CallNode, node: ast.
     `numbers` where it is whole ones, or lists of them."""
     dotted = call.scope.resolve(node.func)
     found = facts.find_definition(dotted, file.path) if dotted else None
-    if found is None or not isinstance(found[1], ast.FunctionDef) or not is_plain(found[1], named=True, starred=True):
+    home, function = found or (file, None)
+    if not isinstance(function, ast.FunctionDef) or not is_plain(function, named=True, starred=True):
         return "?"
-    home, function = found
     if is_rebound(facts, home.path, function.name) or len(home.scope.bindings.get(function.name, ())) > 1:
         return "?"
     scope, values = home.scope_within((function,)), [assigned_once(function, each) for each in results(function)]
-    kinds = {
-        "numbers"
-        if _is_list_of_ids(each)
-        else kind_of_literal(each)
-        if literal(each)[0]
-        else kind_of_computed(scope, each)
-        for each in values
-    }
+    kinds = {_kind_of_one(scope, each) for each in values}
     if kinds == {"ids"}:
         return "numbers"
     return kinds.pop() if len(kinds) == 1 else "numbers" if kinds and kinds <= {"int", "ids", "numbers"} else "?"
+
+
+def _kind_of_one(scope: Scope, value: ast.expr) -> str:
+    if _is_list_of_ids(value):
+        return "numbers"
+    return kind_of_literal(value) if literal(value)[0] else kind_of_computed(scope, value)
 
 
 def _kind_of_attribute(facts: Facts, file: PythonFile, call: CallNode, node: ast.Attribute) -> str:
