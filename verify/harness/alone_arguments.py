@@ -114,18 +114,14 @@ def _typed(given: Arguments, known: Mapping[str, Any]) -> Iterator[Arguments]:
 
 def _instance(annotation: Any, value: Any) -> Any:
     """What is annotated as an instance of a class, with the values of a configuration for what that has none of."""
-    inner = [each for each in typing.get_args(annotation) if each is not type(None)]
-    kind = (
-        inner[0] if len(inner) == 1 and typing.get_origin(annotation) in (typing.Union, types.UnionType) else annotation
-    )
-    if not isinstance(value, dict) or value.get("@") not in (None, "config") or not isinstance(kind, type):
+    options = [each for each in typing.get_args(annotation) if each is not type(None)]
+    is_optional = typing.get_origin(annotation) in (typing.Union, types.UnionType) and len(options) == 1
+    kind = options[0] if is_optional else annotation
+    is_class = isinstance(kind, type) and kind is not inspect.Parameter.empty and not issubclass(kind, dict)
+    if not is_class or not isinstance(value, dict) or value.get("@") not in (None, "config"):
         return value
-    made = _by_class(kind, None, 0) if not issubclass(kind, dict) else None
-    if (
-        not isinstance(made, dict)
-        or made.get("@") != "call"
-        or made["name"] != f"{kind.__module__}.{kind.__qualname__}"
-    ):
+    made = _by_class(kind, None, 0)
+    if not isinstance(made, dict) or made.get("name") != f"{kind.__module__}.{kind.__qualname__}":
         return value
     held, own = inner_of(value), inspect.signature(kind).parameters
     wanted = {name for name, each in own.items() if each.default in (each.empty, None)}
