@@ -28,7 +28,7 @@ SHARE = 0.6
 """How much of a tree's time is spent on looking for arguments and batches."""
 LONGEST_S = 240.0
 STARTS_S, EACH_S = 20.0, 10.0
-"""With less time than this for starting and for each module, trainings are of a few batches."""
+"""With less time than this for starting and for each module, trainings are of a few batches, as where all are slow."""
 CALLS = 4
 """How many calls of the project's Trainers are tried."""
 GRACE, GRACE_S = 1.25, 20.0
@@ -102,7 +102,8 @@ def train(
     if more := modules.heirs(sides.after, files, {label_of(recipe) for recipe in recipes}):
         of_heirs, unfound, _ = _search(sides, sides.after, sides.new, more, "search-heirs")
         files, recipes, failed = (*files, *more), [*recipes, *of_heirs], (*failed, *unfound)
-    sides = replace(sides, shorter=sides.left() < STARTS_S + EACH_S * len(recipes))
+    all_slow = bool(recipes) and all(recipe.get("slow") is True for recipe in recipes)
+    sides = replace(sides, shorter=all_slow or sides.left() < STARTS_S + EACH_S * len(recipes))
     pairs = _replay(sides, recipes, "alone")
     known = {label_of(recipe) for recipe in recipes}
     again = [

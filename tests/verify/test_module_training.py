@@ -149,9 +149,19 @@ def result(
     return found
 
 
-@pytest.mark.parametrize(("left", "is_shorter"), [(29.0, True), (31.0, False), (float("inf"), False)])
+@pytest.mark.parametrize(
+    ("left", "slow", "is_shorter"),
+    [
+        (29.0, (False,), True),
+        (31.0, (False,), False),
+        (39.0, (False, True), True),
+        (41.0, (False, True), False),
+        (900.0, (True, True), True),
+        (float("inf"), (False,), False),
+    ],
+)
 def test_trainings_are_of_a_few_batches_all_of_them_where_little_time_is_left(
-    left: float, is_shorter: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    left: float, slow: tuple[bool, ...], is_shorter: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     sources = Sources(tree(tmp_path / "tree", model=HEAD + BODY))
     asked: list[tuple[str, object]] = []
@@ -160,7 +170,9 @@ def test_trainings_are_of_a_few_batches_all_of_them_where_little_time_is_left(
         asked.append((name, spec.get("shorter")))
         return Outcome(0, "", None, 0.0), tmp_path
 
-    monkeypatch.setattr("verify.module_training._search", lambda *_: ([FOUND], (), True))
+    monkeypatch.setattr(
+        "verify.module_training._search", lambda *_: ([{**FOUND, "slow": each} for each in slow], (), True)
+    )
     sides = Sides(sources, sources, start, start, lambda jobs: [job() for job in jobs], tmp_path, 10)
     train(replace(sides, left=lambda: left), ("model.py",), (), missing="", per_batch=False)
     assert {name for name, _ in asked} >= {"alone-after", "alone-before"}
