@@ -20,10 +20,13 @@ from .alone_steps import source_of
 from .alone_values import MADE, Arguments, function, inner_of
 
 _CHANNELS = 3
+_STEPS = 20
+"""More than a proof makes: a schedule refuses to be asked for others than it was told of."""
 _NOT_OWN = ("builtins", "torch", "lightning", "lightning_fabric", "pytorch_lightning")
 _BY_NAME: tuple[tuple[str, Any], ...] = (
     (r"_(config|cfg|conf|kwargs|args|options|opts|settings|dict)$", {"@": "config", "values": {}}),
-    (r"(steps|iters|iterations|interval|period|patience|frequency)$", 10), (r"epochs$", 2),
+    (r"warmup.*(steps|iters|iterations)$", 1), (r"(steps|iters|iterations)$", _STEPS),
+    (r"(interval|period|patience|frequency)$", 10), (r"epochs$", 2),
     (r"lr$|learning_rate|^lr_", 1e-3), (r"weight_decay|^wd$", 0.0), (r"dropout|drop_|_drop$", 0.0), (r"momentum", 0.9),
     (r"betas?$", 0.5), (r"(^|_)eps$|epsilon$", 1e-6),
     (r"gamma|decay|alpha|lambda|_weight$|coef|ratio|prob|temperature|margin"

@@ -83,7 +83,8 @@ def test_what_goes_by_an_unknown_name_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("total_steps", 10), ("lr_decay_steps", 10), ("n_timesteps", 10), ("max_epochs", 2), ("lr_warmup_epochs", 2),
+        ("total_steps", 20), ("lr_decay_steps", 20), ("warmup_steps", 1), ("check_interval", 10),
+        ("max_epochs", 2), ("lr_warmup_epochs", 2),
         ("eps", 1e-6), ("adam_eps", 1e-6), ("layer_norm_epsilon", 1e-6), ("lr", 1e-3), ("lr_encoder", 1e-3),
         ("num_params", 8), ("nparams", 8), ("n_heads", 2), ("hparams", {"@": "config", "values": {}}),
     ],

@@ -96,7 +96,7 @@ def test_a_class_that_lightning_refuses_is_tried_once(searched: dict[str, Any]) 
 
 def test_a_method_that_sets_what_the_step_asks_for_is_called_before(searched: dict[str, Any]) -> None:
     assert searched["Prepared"]["event"] == "recipe", searched["Prepared"].get("why")
-    assert searched["Prepared"]["told"]["attributes"] == "init_train=called with (class_ratio=0, total_steps=10)"
+    assert searched["Prepared"]["told"]["attributes"] == "init_train=called with (class_ratio=0, total_steps=20)"
     assert searched["Prepared"]["tries"] <= 60
 
 
