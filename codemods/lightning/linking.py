@@ -177,12 +177,15 @@ def _bound(node: ast.stmt) -> set[str]:
 
 def _with_needed(file: PythonFile, node: ast.stmt) -> list[ast.stmt]:
     """A definition of a module with the statements of it that bind what it reads, in their order."""
+    if "bound by statements" not in file.memo:
+        file.memo["bound by statements"] = [(item, _bound(item)) for item in file.tree.body]
+    known: list[tuple[ast.stmt, set[str]]] = file.memo["bound by statements"]
     wanted, left = {id(node)}, [node]
     while left:
         every = every_node(left.pop())
         read = {item.id for item in every if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load)}
-        for other in file.tree.body:
-            if id(other) not in wanted and not read.isdisjoint(_bound(other)):
+        for other, names in known:
+            if id(other) not in wanted and not read.isdisjoint(names):
                 wanted.add(id(other))
                 left.append(other)
     return [item for item in file.tree.body if id(item) in wanted]
