@@ -44,7 +44,7 @@ def _normally(rule: Rule, file: PythonFile, facts: Facts, found: Sequence[Match]
         if not is_spelled(rule, file) or (normal := file.normal) is None:
             return list(found)
         known = _apart(facts, file, normal)
-        if not is_unlike(rule, file) and known.files.get(file.path) == facts.files.get(file.path):
+        if not is_unlike(rule, file) and known is plainly(facts):
             return list(found)
         absent = rule.present is not None and not rule.present(normal)
         matches: list[Match] = [] if absent else list(check(normal, known))
