@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from codemods.code.literals import literal as literal
 from codemods.code.scopes import canonical
 from codemods.code.source import CallNode as CallNode
 from codemods.code.source import ClassNode as ClassNode
@@ -30,7 +31,6 @@ from codemods.lightning.facts import MODULE as MODULE
 from codemods.lightning.facts import TRAINER as TRAINER
 from codemods.lightning.facts import ClassFact as ClassFact
 from codemods.lightning.facts import Facts as Facts
-from codemods.lightning.facts import literal as literal
 from codemods.lightning.trainers import built as built
 from codemods.lightning.values import Constants as Constants
 from codemods.lightning.values import constants_of as constants_of

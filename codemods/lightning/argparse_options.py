@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from codemods.code.calls import keywords
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
 from codemods.lightning.argparse_calls import (
     WORDS,
@@ -18,7 +19,6 @@ from codemods.lightning.argparse_calls import (
 )
 from codemods.lightning.arguments import current, once
 from codemods.lightning.deleted_options import deletions
-from codemods.lightning.facts import literal
 from codemods.lightning.namespace_uses import (
     CHECKPOINT,
     COMMON,

@@ -12,8 +12,8 @@ from typing import Any
 
 from packaging.version import Version
 
+from codemods.code.literals import literal
 from codemods.finding import Fix
-from codemods.lightning.facts import literal
 
 HERE = Path(__file__).parent
 KINDS = ("int?", "float?", "number?", "bool?", "option?", "flag?", "switch?", "unset?", "item?")

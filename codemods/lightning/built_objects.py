@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.tree_copies import at
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.key_values import around
 from codemods.lightning.keyword_flow import HandedKeyword
 from codemods.lightning.values import Constant, Constants, constants_of

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from codemods.code.calls import last_name
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, own_nodes, self_name
 from codemods.lightning.click_options import options_of
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.fixtures import fixtures_of
 from codemods.lightning.iterated_values import parametrized
 

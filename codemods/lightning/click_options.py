@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.calls import value_of
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
-from codemods.lightning.facts import literal
 
 _DECLARING = frozenset({"click.option", "click.argument"})
 _TYPES = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.literals import literal
 from codemods.code.scopes import Scope
-from codemods.lightning.facts import literal
 
 _COUNTS = ("torch.cuda.device_count",)
 _IDS = ("lightning.pytorch.accelerators.find_usable_cuda_devices",)

@@ -7,12 +7,13 @@ import re
 from collections.abc import Collection
 
 from codemods.code.calls import last_name
+from codemods.code.literals import literal
 from codemods.code.nodes import walk, walked
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, is_spelled, statements_in_order
 from codemods.lightning.arguments import current, rows
 from codemods.lightning.calls import FROM_ARGS, alike_calls, trainer_calls
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import ReadingPlace, is_read_elsewhere, targets_in
 
 FILLING = ("update", "setdefault")

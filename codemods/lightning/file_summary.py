@@ -10,21 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walk, walked
 from codemods.code.scopes import ROOT, Scope, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, parameters, returns
 from codemods.lightning.calls import fitted_class
-from codemods.lightning.facts import (
-    KINDS,
-    TRAINER,
-    ClassFact,
-    FileFacts,
-    KeywordFact,
-    TrainerFact,
-    is_trainer_call,
-    literal,
-)
+from codemods.lightning.facts import KINDS, TRAINER, ClassFact, FileFacts, KeywordFact, TrainerFact, is_trainer_call
 from codemods.lightning.lightning_cli import CLI
 
 HOOKS = frozenset({"on_train_batch_end", "on_before_backward", "on_after_backward", "on_before_optimizer_step"})

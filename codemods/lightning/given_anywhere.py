@@ -7,11 +7,12 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.calls import last_name
+from codemods.code.literals import literal
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.code.syntax import arms_of, targets_of
 from codemods.lightning.configured_values import texts_in_configurations
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 
 
 def texts_given(facts: Facts, name: str) -> frozenset[str | None]:

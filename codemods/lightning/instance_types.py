@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.code.calls import class_around
+from codemods.code.literals import literal
 from codemods.code.nodes import walk, walked
 from codemods.code.scopes import Scope
 from codemods.code.source import CallNode, ClassNode, PythonFile, Source
 from codemods.code.syntax import Function, self_name, taken, targets_of
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.said_by_files import said_by
 
 Definition = tuple[PythonFile, Function | ast.ClassDef]

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypeGuard
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walked
 from codemods.code.syntax import Function, is_name, targets_of
 from codemods.code.tree_copies import replaced
-from codemods.lightning.facts import literal
 
 Loop = ast.For | ast.AsyncFor | ast.comprehension
 _SEVERAL = (ast.List, ast.Tuple, ast.Set)

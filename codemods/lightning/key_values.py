@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable
 
 from codemods.code.calls import space_of
+from codemods.code.literals import literal
 from codemods.code.outline import Within
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import own_nodes
 from codemods.lightning.exclusive_use import HARDWARE
-from codemods.lightning.facts import literal
 from codemods.lightning.keyword_flow import HandedKeyword
 
 

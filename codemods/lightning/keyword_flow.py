@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walk, walked
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_shared, is_spelled, own_nodes, returns, self_name, taken, targets_of
@@ -24,7 +25,7 @@ from codemods.lightning.exclusive_use import (
     set_in_every_arm,
     since_bound,
 )
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.filtered_keys import may_pass
 from codemods.lightning.fixtures import fixtures_of

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from codemods.code.calls import innermost
+from codemods.code.literals import literal
 from codemods.code.nodes import every_node
 from codemods.code.outline import Within
 from codemods.code.scopes import Scope
@@ -16,7 +17,7 @@ from codemods.lightning.attribute_stores import is_rebound
 from codemods.lightning.click_options import kind_of_click
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.configured_values import kind_of_configured
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.options import kind_of_option
 from codemods.lightning.parametrized import kind_of_parametrized

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_name
 from codemods.lightning.arguments import current, once
-from codemods.lightning.facts import literal
 from codemods.lightning.guards import asks_version
 from codemods.lightning.kinds import stated_once
 from codemods.lightning.namespace_uses import CHECKPOINT, NAMES

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from codemods.code.calls import keywords
+from codemods.code.literals import literal
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import targets_of
-from codemods.lightning.facts import literal
 from codemods.lightning.strategies import GONE, STRATEGIES, is_strategy
 from codemods.rule import TextEdit
 

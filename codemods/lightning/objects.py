@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.lightning.facts import literal
+from codemods.code.literals import literal
 from codemods.lightning.object_arguments import MONITORS, class_names, keywords, owner_of
 from codemods.lightning.wanted import WantedClasses
 

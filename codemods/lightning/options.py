@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from codemods.code.calls import value_of
+from codemods.code.literals import literal
 from codemods.code.source import AssignNode, CallNode, PythonFile
 from codemods.code.syntax import returns, takes, targets_of
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.said_by_files import said_by
 
 PARSED = ("parse_args", "parse_known_args")

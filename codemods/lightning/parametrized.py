@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.computed import kind_of_literal
-from codemods.lightning.facts import literal
 
 _MARK = "pytest.mark.parametrize"
 _CASE = "pytest.param"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import arms_of
 from codemods.lightning.configured_values import configured_values, is_set
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.options import choices_of, default_elsewhere, default_of
 from codemods.lightning.values import Constants, constants_of

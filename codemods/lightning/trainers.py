@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from codemods.code.calls import keyword, last_name
 from codemods.code.expressions import PARTIAL
+from codemods.code.literals import literal
 from codemods.code.names import Names
 from codemods.code.nodes import walk
 from codemods.code.reaching import definitions, reaching
@@ -27,7 +28,7 @@ from codemods.lightning.built_objects import (
     constants_of_key,
     possible,
 )
-from codemods.lightning.facts import TRAINER, ClassFact, Facts, literal
+from codemods.lightning.facts import TRAINER, ClassFact, Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.key_values import is_read_here
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed

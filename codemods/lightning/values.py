@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemods.code.calls import last_name
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.none_tests import left_out
 from codemods.code.reaching import PARAMETER, Definition, definitions, narrowed, reaching
@@ -19,7 +20,7 @@ from codemods.lightning.called_values import asked_of, given_back, handed_out, o
 from codemods.lightning.callers import Callers, called_name
 from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.declared_names import default_of_option, found_under
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.parameters import default_of_parameter
 from codemods.lightning.reexports import starred
 from codemods.lightning.subclass_members import bound_below

@@ -8,12 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.calls import space_of
+from codemods.code.literals import literal
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import Function, statements_in_order, targets_of, uses
 from codemods.lightning.configured_values import may_hold
 from codemods.lightning.exclusive_use import HARDWARE, meets, since_bound
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, handed
 from codemods.lightning.kinds import stated_once
 from codemods.rewrite.fields import has_a_line, is_spoken, with_fields

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.literals import literal
 from codemods.code.scopes import canonical
 from codemods.code.source import ClassNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import current, once, removal
-from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.keyword_flow import HandedKeyword, fields_of
 from codemods.rule import Match, NodeEdit
 

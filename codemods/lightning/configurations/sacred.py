@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function, targets_of
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 
 STATING = frozenset({"config", "named_config"})
 TAKING = frozenset({"automain", "capture", "command", "main"})

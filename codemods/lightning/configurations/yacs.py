@@ -7,9 +7,10 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
 from codemods.code.syntax import root_name, targets_of
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 
 NODES = frozenset({
     "yacs.config.CfgNode", "fvcore.common.config.CfgNode", "detectron2.config.CfgNode",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codemods.lightning.facts import literal
+from codemods.code.literals import literal
 from codemods.rules.autocast.cache_state import CacheState, Condition
 from codemods.rules.autocast.values import state_text
 

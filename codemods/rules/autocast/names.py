@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass
 
 from codemods.code.calls import value_of
+from codemods.code.literals import literal
 from codemods.code.scopes import Scope
-from codemods.lightning.facts import literal
 
 
 def _words(text: str) -> frozenset[str]:

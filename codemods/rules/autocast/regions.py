@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codemods.code.calls import value_of
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.class_family import short_name
-from codemods.lightning.facts import MODULE, TRAINER, ClassFact, Facts, TrainerFact, literal
+from codemods.lightning.facts import MODULE, TRAINER, ClassFact, Facts, TrainerFact
 from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rules.autocast.outermost_regions import functions_with_regions
 

@@ -9,9 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.calls import value_of
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.rule import NodeEdit
 from codemods.rules.autocast.members import chain_of

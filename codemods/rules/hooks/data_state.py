@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from codemods.code.literals import literal
 from codemods.code.nodes import parents_of, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, parameters, returns, self_name, uses
 from codemods.lightning.class_family import clash
-from codemods.lightning.facts import ClassFact, Facts, literal
+from codemods.lightning.facts import ClassFact, Facts
 from codemods.rules.hooks.step_end import named_lines, used_elsewhere
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from codemods.lightning.class_family import definitions, family
 from codemods.lightning.eras import era
 from codemods.lightning.facts import CALLBACK, ClassFact, Facts
 from codemods.rewrite.advice import head
-from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.hooks.bar_items import HOOKS as BAR_HOOKS
 from codemods.rules.hooks.bar_items import left_out
-from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs, without_the_batch
+from codemods.rules.hooks.batch_point import POINTS, STEPS, counts, differs
 from codemods.rules.hooks.certain import TOLD, told_of_training_alone, why_certain
 from codemods.rules.hooks.data_state import REASON, giving_state, has_other_state
 from codemods.rules.hooks.epoch_end import IN_PLACE, OLDEST, STAGES, Stage
@@ -30,6 +30,7 @@ from codemods.rules.hooks.every_epoch_end import EPOCH_END, EPOCH_START, at_each
 from codemods.rules.hooks.inherited_step_end import ending_with, inherited_ends, steps_below
 from codemods.rules.hooks.lightnings_callbacks import hidden
 from codemods.rules.hooks.removed_hooks import DATA, DATA_HOOKS, HOOKS, RemovedHook
+from codemods.rules.hooks.renamed_hooks import hands_up, renamed, renamed_counting, renamed_handing_up
 from codemods.rules.hooks.same_point import after_others, keeps_given, reads_state
 from codemods.rules.hooks.step_end import (
     PARALLEL,
@@ -255,8 +256,8 @@ def _match(
     if not hook.new:
         return Match(file.head(method), message, "manual", f"{hook.reason}.", row)
     unit = f"{file.path}:{item.qualname}"
-    renamed = kind != CALLBACK and hook.new not in item.methods and why_certain(facts, fact, item, hook, method)
-    every = name in (EPOCH_START, EPOCH_END) and not renamed
+    certain = kind != CALLBACK and hook.new not in item.methods and why_certain(facts, fact, item, hook, method)
+    every = name in (EPOCH_START, EPOCH_END) and not certain
     if every and (found := at_each_stage(facts, fact, item, name, kind)):
         return Match(file.head(method), message, found.level, found.reason, row, found.edits, unit=unit)
     refusal = _refusal(facts, fact, item, name, method, hook, kind) or _asked(file, facts, name)
@@ -266,11 +267,11 @@ def _match(
         reason = f"Not rewritten: {refusal}. {hook.reason} Move it to `{new}`."
         return Match(file.head(method), message, "manual", reason, row)
     counted = kind == CALLBACK and name in POINTS and counts(facts, method, name)
-    change = partial(_renamed_counting, trainer=parameters(method)[0]) if counted else _renamed
+    change = partial(renamed_counting, trainer=parameters(method)[0]) if counted else renamed
     edit = NodeEdit(method, partial(change, hook=hook))
     level, reason = _judged(facts, fact, item, method, hook, kind)
-    if _hands_up(method, hook):
-        edit = NodeEdit(method, partial(_renamed_handing_up, hook=hook, old=name))
+    if hands_up(method, hook):
+        edit = NodeEdit(method, partial(renamed_handing_up, hook=hook))
         level = "unsafe" if kind == CALLBACK else level
     return Match(file.head(method), message, level, reason, row, (edit,), unit=unit, needs=hook.needs)
 
@@ -321,7 +322,7 @@ def _refusal(
         clashing = sorted({name, hook.new} & other.methods)
         if clashing:
             return f"{other.name} ({other.path}), a base class or subclass, defines {clashing[0]}"
-    if kind == CALLBACK and not _hands_up(method, hook) and (own := hidden(facts, fact, hook.new)):
+    if kind == CALLBACK and not hands_up(method, hook) and (own := hidden(facts, fact, hook.new)):
         return own
     expected = hook.takes + (2 if kind == CALLBACK else 0)
     decorated = any(not _hands_on(node, item.scope) for node in method.decorator_list)
@@ -329,7 +330,7 @@ def _refusal(
         return "it is not an ordinary method with the parameters that it was given"
     if set(hook.adds) & {node.id for node in walk(method) if isinstance(node, ast.Name)}:
         return "it uses the name of a parameter that the new hook gets"
-    asks = not _hands_up(method, hook) and any(is_name(node, "super") for node in walk(method))
+    asks = not hands_up(method, hook) and any(is_name(node, "super") for node in walk(method))
     if asks or any(
         isinstance(node, ast.Call)
         and getattr(node.func, "attr", "") == name
@@ -339,16 +340,6 @@ def _refusal(
     ):
         return "it calls its base class"
     return None
-
-
-def _hands_up(method: Function, hook: RemovedHook) -> bool:
-    """Whether all that a hook asks of its base class is what that does itself, with what it is given: a hook that takes
-    its place with the same arguments can ask for it by its new name."""
-    given = parameters(method)
-    calls = [node for node in walk(method) if isinstance(node, ast.Call) and is_super_call(node, method.name)]
-    whole = all([ast.unparse(each) for each in call.args] == given and not call.keywords for call in calls)
-    asked = sum(is_name(node, "super") for node in walk(method))
-    return bool(calls) and whole and len(calls) == asked and not hook.adds and not hook.only
 
 
 def _takes(method: Function, number: int, more: bool) -> bool:
@@ -362,46 +353,6 @@ def _hands_on(decorator: ast.expr, scope: Scope) -> bool:
     dotted = scope.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
     ranked = dotted.startswith("lightning") and dotted.endswith(".rank_zero_only")
     return dotted in (*IN_PLACE, *IDLE) or (ranked and not isinstance(decorator, ast.Call))
-
-
-def _renamed_handing_up(node: cst.FunctionDef, *, hook: RemovedHook, old: str) -> cst.FunctionDef:
-    """The hook under its new name, by which it asks its base class too."""
-    import libcst as cst
-
-    class Asking(cst.CSTTransformer):
-        def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.Attribute:
-            value = updated_node.value
-            base = isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and value.func.value == "super"
-            return updated_node.with_changes(attr=cst.Name(hook.new)) if base else updated_node
-
-    return _renamed(cst.ensure_type(node.visit(Asking()), cst.FunctionDef), hook=hook)
-
-
-def _renamed_counting(node: cst.FunctionDef, *, hook: RemovedHook, trainer: str) -> cst.FunctionDef:
-    return _renamed(without_the_batch(node, trainer), hook=hook)
-
-
-@touches("head")
-def _renamed(node: cst.FunctionDef, *, hook: RemovedHook) -> cst.FunctionDef:
-    import libcst as cst
-
-    from codemods.rewrite.edits import body_of, statements, with_body
-
-    added = [cst.Param(name=cst.Name(name)) for name in hook.adds]
-    params = [*node.params.params, *added]
-    params = [param.with_changes(comma=cst.MaybeSentinel.DEFAULT) if param in added else param for param in params]
-    if added and node.params.params:
-        last = node.params.params[-1]
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        params[len(node.params.params) - 1] = last.with_changes(comma=comma)
-    node = node.with_changes(name=cst.Name(hook.new), params=node.params.with_changes(params=params))
-    body = list(body_of(node))
-    told = body[:1] if node.get_docstring() is not None else []
-    if not hook.only or body == told:
-        return node
-    guard = statements(f"if {hook.only}:\n    pass\n")[0]
-    guarded = guard.with_changes(body=cst.IndentedBlock(body=body[len(told) :]))
-    return with_body(node, [*told, guarded])  # type: ignore[no-any-return]
 
 
 BEFORE = """\

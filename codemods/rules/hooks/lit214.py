@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile, TextFile
 from codemods.code.syntax import Function, is_none, results, returns
-from codemods.lightning.facts import MODULE, Facts, literal
+from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.optimization import optimization
 from codemods.lightning.several_devices import WORDS, configured, spreads
 from codemods.lightning.versions import LIGHTNING, admits_below, reaches

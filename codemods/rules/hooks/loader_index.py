@@ -8,10 +8,11 @@ from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING
 
+from codemods.code.literals import literal
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, parameters, uses
 from codemods.lightning.class_family import family
-from codemods.lightning.facts import ClassFact, Facts, literal
+from codemods.lightning.facts import ClassFact, Facts
 from codemods.rule import Match, NodeEdit
 from codemods.rules.hooks.staged import called_by_name, is_seen_elsewhere, renamed
 

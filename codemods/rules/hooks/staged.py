@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_plain, is_super_call, parameters, taken, takes, uses
-from codemods.lightning.facts import CALLBACK, Facts, literal
+from codemods.lightning.facts import CALLBACK, Facts
 from codemods.rule import Match, NodeEdit, touches
 
 if TYPE_CHECKING:

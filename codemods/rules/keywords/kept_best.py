@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
 from codemods.lightning.eras import fails_since_1
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open
 
 NEWEST = "ModelCheckpoint without `monitor=` keeps the newest since Lightning 1.4, and not the best"

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from codemods.code.calls import keywords
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.calls import trainer_calls
-from codemods.lightning.facts import Facts, is_trainer_call, literal
+from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.rule import Example, Match, Rule
 from codemods.rules.keywords.kept_best import kept_best
 from codemods.rules.keywords.monitors import is_open, is_spoken

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.literals import literal
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile, TextFile
 from codemods.code.syntax import is_super_call, self_name
 from codemods.finding import Fix
-from codemods.lightning.facts import MODULE, Facts, literal
+from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import handed
 from codemods.lightning.kinds import part_of_choice

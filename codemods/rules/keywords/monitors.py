@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.options import default_of
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Match, NodeEdit, touches

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
-from codemods.lightning.facts import literal
 from codemods.lightning.object_arguments import Keyword
 from codemods.rules.keywords.filepath import folder_and_name
 

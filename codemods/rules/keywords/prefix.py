@@ -9,9 +9,10 @@ import ast
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, is_open
 from codemods.rules.keywords.filepath import FilepathKeywords, parted
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
+from codemods.code.literals import literal
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import is_none, targets_of
 from codemods.lightning.calls import fitted_class
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.trainer_variables import is_trainer
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, reaches
 from codemods.rewrite.keywords import with_keyword

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.literals import literal
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function
-from codemods.lightning.facts import MODULE, ClassFact, Facts, literal
+from codemods.lightning.facts import MODULE, ClassFact, Facts
 from codemods.rule import Example, Match, Rule
 from codemods.rules.modules.reached import Given, reached, running
 

@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 
 from codemods.code.calls import keyword, value_of
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
-from codemods.lightning.facts import CALLBACKS, Facts, literal
+from codemods.lightning.facts import CALLBACKS, Facts
 from codemods.lightning.kinds import bound_once
 from codemods.lightning.trainer_variables import is_trainer
 

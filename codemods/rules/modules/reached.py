@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from codemods.code.conditions import decided
+from codemods.code.literals import literal
 from codemods.code.nodes import children, walk
 from codemods.code.syntax import Function, self_name
-from codemods.lightning.facts import literal
 
 Given = Mapping[str, Any]
 EVALUATES = {"training": False}

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from codemods.code.literals import literal
 from codemods.code.nodes import parents_of, walk
 from codemods.code.source import PythonFile
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.rewrite.advice import brief
 from codemods.rewrite.import_statement import ImportTarget, moved, why_not
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from codemods.code.literals import literal
 from codemods.code.nodes import every_node, walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile, TextFile
@@ -14,7 +15,7 @@ from codemods.lightning.class_family import family
 from codemods.lightning.configurations.evidence import is_trainer
 from codemods.lightning.configurations.mappings import Malformed
 from codemods.lightning.configurations.owners import owned
-from codemods.lightning.facts import MODULE, Facts, is_trainer_call, literal
+from codemods.lightning.facts import MODULE, Facts, is_trainer_call
 from codemods.rewrite.ddp import DDP, looking, with_argument
 from codemods.rewrite.manual.argument_transfer import may_be
 from codemods.rewrite.manual.fit_sites import read_fits

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codemods.code.calls import last_name, value_of
+from codemods.code.literals import literal
 from codemods.code.scopes import Scope, bind
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, own_nodes, returns, self_name
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.rules.steps.modules import assigned
 
 DEEPEST = 12

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from codemods.code.calls import value_of
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile, TextFile, Unreadable
 from codemods.code.syntax import Function
 from codemods.lightning.configurations.mappings import UNSEEN, Malformed, read_mappings
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 
 HYDRA = ("hydra.main",)
 LOADS = ("omegaconf.OmegaConf.load",)

@@ -10,10 +10,11 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile, TextFile
 from codemods.finding import Fix
-from codemods.lightning.facts import Facts, is_trainer_call, literal
+from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.rule import Example, Match, NodeEdit, Rule
 from codemods.rules.steps.budget import told
 from codemods.rules.steps.call_context import CallContext, copy_of

@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass
 
 from codemods.code.calls import value_of
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import TRAINER, Facts, is_trainer_call, literal
+from codemods.lightning.facts import TRAINER, Facts, is_trainer_call
 from codemods.rules.steps.call_context import CallContext
 from codemods.rules.steps.constant_evaluation import DATALOADER
 from codemods.rules.steps.step_count_terms import Count

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, TypeGuard
 
 from codemods.code.calls import space_of
+from codemods.code.literals import literal
 from codemods.code.nodes import every_node
 from codemods.code.reaching import reaching
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_shared, returns, takes
 from codemods.lightning.callers import Callers, called_name
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.parameters import with_defaults
 from codemods.rules.trainer.callbacks import assigned_and_added, built

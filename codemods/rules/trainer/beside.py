@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterable, Mapping
 
 from codemods.code.calls import keywords
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.arguments import find, first
 from codemods.lightning.configured_values import may_hold
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.kinds import kind_of, part_of_choice
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rules.trainer.domains import kinds_of

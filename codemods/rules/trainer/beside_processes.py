@@ -13,9 +13,10 @@ from dataclasses import replace
 
 from packaging.version import Version
 
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
 from codemods.lightning.arguments import newest, oldest, once
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.strategies import is_strategy
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from codemods.code.literals import literal
 from codemods.code.source import PythonFile
-from codemods.lightning.facts import literal
 from codemods.lightning.kinds import is_repeatable
 from codemods.rules.trainer.gpus import CPU, Devices
 

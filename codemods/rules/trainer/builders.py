@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Sequence
 
 from codemods.code.calls import keywords
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.argparse_calls import (
@@ -28,7 +29,6 @@ from codemods.lightning.argparse_options import (
     only_defaults,
     own_read,
 )
-from codemods.lightning.facts import literal
 from codemods.lightning.namespace_from_dict import configured
 from codemods.lightning.namespace_uses import default_calls
 from codemods.lightning.trainer_variables import calls_of

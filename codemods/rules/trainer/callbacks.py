@@ -8,12 +8,13 @@ from functools import partial
 from typing import Literal
 
 from codemods.code.calls import space_of
+from codemods.code.literals import literal
 from codemods.code.nodes import every_node
 from codemods.code.reaching import PARAMETER, Definition, reaching
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import always_leaves, is_shared, own_nodes, returns, takes, targets_of
-from codemods.lightning.facts import CALLBACK, CALLBACKS, Facts, literal
+from codemods.lightning.facts import CALLBACK, CALLBACKS, Facts
 from codemods.lightning.kinds import bound_once
 from codemods.lightning.spelling import Spelled, spelled_in
 

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from codemods.code.literals import literal
 from codemods.finding import Fix
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.versions import reaches
 from codemods.rules.trainer.beside_processes import EITHER, counting
 from codemods.rules.trainer.gpus import GPU_NAMES

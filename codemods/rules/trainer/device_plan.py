@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from codemods.code.calls import keywords
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.options import default_of
 from codemods.lightning.strategies import GONE, StrategyName, held, is_strategy, named, set_outside, succeeded
 from codemods.rules.trainer.beside_processes import EARLIER, NAME, ON_CPU, means_cpu, with_processes

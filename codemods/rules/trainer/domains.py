@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.configured_values import configured_values
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.kinds import bound_to, is_repeatable, kind_of
 from codemods.lightning.options import default_of, is_direct, is_never_none, kind_of_option
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codemods.code.calls import innermost
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.calls import FROM_ARGS
 from codemods.lightning.exclusive_use import HARDWARE
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import UNSEEN, handed
 from codemods.lightning.kinds import bound_to, is_repeatable, is_stored, part_of_choice
 from codemods.lightning.options import default_of

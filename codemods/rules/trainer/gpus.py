@@ -6,11 +6,12 @@ import ast
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.compared_numbers import is_compared
 from codemods.lightning.configured_values import configured_values
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.kinds import bound_once, is_repeatable, kind_of, part_of_choice
 
 

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.calls import space_of
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.tree_copies import blocks
 from codemods.lightning.attribute_stores import is_stored
 from codemods.lightning.calls import trainer_calls
-from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.guards import asks_version
 from codemods.lightning.trainer_variables import calls_of, escapes, kept_and_called
 from codemods.rule import Match, NodeEdit, touches

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.calls import keyword, keywords
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.exclusive_use import HARDWARE
-from codemods.lightning.facts import TRAINER, Facts, literal
+from codemods.lightning.facts import TRAINER, Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import UNSEEN, HandedKeyword, Place, handed

@@ -9,12 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.calls import keyword, keywords
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.finding import Fix
 from codemods.lightning.arguments import ArgumentRow, current, find, later, once, removal, rows
 from codemods.lightning.calls import FROM_ARGS, builds_trainer, trainer_calls
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.keyword_flow import handed
 from codemods.lightning.kinds import bound_to

@@ -9,12 +9,13 @@ from dataclasses import replace
 from functools import partial
 
 from codemods.code.calls import keywords
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.arguments import removal
 from codemods.lightning.calls import trainer_calls
 from codemods.lightning.exclusive_use import HARDWARE
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.key_values import as_read
 from codemods.lightning.keyword_flow import HandedKeyword, handed

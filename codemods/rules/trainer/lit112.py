@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from codemods.code.calls import keyword, space_of
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.finding import Fix
 from codemods.lightning.calls import builds_trainer
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady, sets_by_name
 from codemods.lightning.said_by_files import said_by

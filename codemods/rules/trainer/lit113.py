@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from packaging.version import Version
 
 from codemods.code.calls import keyword, space_of
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Span
 from codemods.lightning.arguments import oldest
 from codemods.lightning.calls import builds_trainer
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady
 from codemods.lightning.kinds import is_repeatable, kind_of

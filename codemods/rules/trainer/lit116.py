@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from codemods.code.calls import keywords
+from codemods.code.literals import literal
 from codemods.code.notebook import Notebook
 from codemods.code.source import CallNode, PythonFile
 from codemods.lightning.calls import trainer_calls
-from codemods.lightning.facts import Facts, is_trainer_call, literal
+from codemods.lightning.facts import Facts, is_trainer_call
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, reaches
 from codemods.rewrite.keywords import with_keyword
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels

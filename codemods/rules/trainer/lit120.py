@@ -11,11 +11,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from codemods.code.literals import literal
 from codemods.code.nodes import every_node
 from codemods.code.source import PythonFile
 from codemods.finding import Fix
 from codemods.lightning.extension_members import members
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.guards import ASKED_FOR, fallback_of
 from codemods.lightning.hardware import MENTIONS, NEVER, QUESTIONS, question, reason_of
 from codemods.lightning.versions import LIGHTNING, admits_below

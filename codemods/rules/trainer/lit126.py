@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codemods.code.calls import last_name, space_of
+from codemods.code.literals import literal
 from codemods.code.nodes import BLOCK_FIELDS
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import own_nodes
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.versions import reaches
 from codemods.rule import Example, Match, Rule
 from codemods.rules.trainer.callbacks import CHECKPOINTS, STOPPERS, assigned_and_added

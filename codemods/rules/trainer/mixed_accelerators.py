@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import arms_of
 from codemods.lightning.configured_values import configured_values
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.given_anywhere import texts_given
 from codemods.lightning.kinds import is_repeatable, part_of_choice
 from codemods.lightning.strategies import STRATEGIES, bound_names, named

@@ -8,9 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.versions import LIGHTNING, admits_from, is_open
 from codemods.rewrite.keywords import replaced, with_value
 from codemods.rule import Match, NodeEdit, touches

@@ -10,12 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemods.code.calls import keyword, keywords
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, absolute, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken_name
 from codemods.lightning.calls import FROM_ARGS, builds_trainer
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import handed
 from codemods.lightning.lightning_cli import DEFAULTS
 from codemods.lightning.spelling import namespace_of

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemods.code.literals import literal
 from codemods.code.nodes import parents_of, walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, assigned_to, is_self_attribute, self_name, takes
-from codemods.lightning.facts import MODULE, Facts, literal
+from codemods.lightning.facts import MODULE, Facts
 from codemods.lightning.instance_types import ReadingPlace, is_read_elsewhere, shape_of
 from codemods.lightning.kinds import is_stored
 from codemods.rule import NodeEdit

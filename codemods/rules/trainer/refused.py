@@ -10,10 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.calls import innermost
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_super_call
 from codemods.lightning.arguments import rows
-from codemods.lightning.facts import literal
 from codemods.lightning.kinds import is_stored
 from codemods.lightning.parameters import default_of_parameter
 from codemods.rewrite.keywords import is_commented

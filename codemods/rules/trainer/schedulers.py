@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
-from codemods.lightning.facts import literal
 from codemods.rules.trainer.owners import Within
 
 KEYS = ("scheduler", "name", "interval", "frequency", "reduce_on_plateau", "monitor", "strict")

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from codemods.code.calls import keyword, keywords
+from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import ArgumentRow
-from codemods.lightning.facts import Facts, literal
+from codemods.lightning.facts import Facts
 from codemods.lightning.kinds import bound_to, kind_of
 from codemods.lightning.spelling import Spelled
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, is_open

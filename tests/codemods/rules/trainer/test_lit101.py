@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightning.pytorch import Trainer
 
+from codemods.code.literals import literal
 from codemods.engine.plan import Plan
-from codemods.lightning.facts import literal
 from codemods.rule import Example
 from codemods.rules.trainer.gpus import read_gpus
 from codemods.rules.trainer.lit101 import RULE
