@@ -45,12 +45,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for place, name in found:
         if id(place) not in spared and name.rpartition(".")[2] not in _asked(file):
             message = f"`{name}` was removed in torchaudio 2.9"
-            yield Match(
-                file.span(place),
-                message,
-                "manual",
-                f"Not rewritten: its replacement is called in another way. {GONE[name]}.",
-            )
+            reason = f"Not rewritten: torchaudio has nothing that does the same. {GONE[name]}."
+            yield Match(file.span(place), message, "manual", reason)
 
 
 def _imported(file: PythonFile) -> Iterator[tuple[ast.alias, str]]:
