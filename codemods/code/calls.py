@@ -51,6 +51,15 @@ def class_around(file: PythonFile, within: Sequence[ast.AST]) -> ClassNode | Non
     return next((item for item in file.classes if item.node is around), None) if around else None
 
 
+def method_around(call: CallNode) -> tuple[ast.ClassDef, ast.FunctionDef | ast.AsyncFunctionDef] | None:
+    """The innermost class around a call and its method that the call stands in, functions inside the method
+    included."""
+    node = innermost(call.within, ast.ClassDef)
+    inside = call.within[call.within.index(node) + 1 :] if node else ()
+    method = next((item for item in inside if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+    return (node, method) if node and method else None
+
+
 def space_of(file: PythonFile, call: CallNode) -> Space:
     """The function that a call stands in, or the module."""
     return next(

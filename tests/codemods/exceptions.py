@@ -21,6 +21,7 @@ LOST: dict[tuple[str, str], str] = {
     ("LIT252-1", "module import"): NAMED,
     ("LIT252-1", "module alias"): NAMED,
     ("LIT002-0", "import module"): OPEN,
+    ("LIT126-0", "option"): "a command may give another monitor, by which Trainer tells the two apart",
     ("LIT126-0", "copied by dict"): OPEN,
     ("LIT126-0", "handed class"): OPEN,
     ("LIT210-0", "set behind"): OPEN,

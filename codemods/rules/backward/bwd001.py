@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from codemods.code.calls import method_around
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, self_name
@@ -19,7 +20,7 @@ from codemods.rules.backward import callbacks
 from codemods.rules.backward.imports import unused
 from codemods.rules.backward.names import MethodNames
 from codemods.rules.backward.raw import AUTOGRAD, RawBackward, built_by, read_raw
-from codemods.rules.backward.training import ROOTS, STEPS, ProjectTraining, collect, method_around
+from codemods.rules.backward.training import ROOTS, STEPS, ProjectTraining, collect
 
 CODE = "BWD001"
 MESSAGE = "a backward pass under manual optimization does not use manual_backward"

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import method_around
 from codemods.code.nodes import every_node, walk
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_self_attribute, results, self_assignments, self_name
@@ -16,7 +17,7 @@ from codemods.rewrite.advice import brief, called_on
 from codemods.rule import Example, Match, NodeEdit, Rule, touches
 from codemods.rules.backward.names import path_of
 from codemods.rules.backward.passes import UNSEEN, Pass, Truth, later_backward, read_pass, told
-from codemods.rules.backward.training import STEPS, ProjectTraining, collect, method_around
+from codemods.rules.backward.training import STEPS, ProjectTraining, collect
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from codemods.code.source import CallNode, ClassNode, PythonFile
+from codemods.code.calls import method_around
+from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, self_name
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.lightning.optimization import FLAG as FLAG
@@ -57,16 +58,6 @@ def collect(file: PythonFile) -> tuple[TrainingFacts, ...] | None:
         )
         or None
     )
-
-
-def method_around(call: CallNode) -> tuple[ast.ClassDef, Function] | None:
-    """The class and its method that a call stands in, functions inside the method included."""
-    for index in range(len(call.within) - 1, -1, -1):
-        node = call.within[index]
-        if isinstance(node, ast.ClassDef):
-            inner = call.within[index + 1] if index + 1 < len(call.within) else None
-            return (node, inner) if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) else None
-    return None
 
 
 def _names_anything(call: ast.Call) -> bool:

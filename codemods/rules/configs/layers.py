@@ -21,6 +21,8 @@ DEFAULTS = {
 """What an argument is where nobody gives it."""
 OTHERS = {"ipus": "ipu", "num_tpu_cores": "tpu", "tpu_cores": "tpu"}
 """Arguments that said how many devices of another kind a Trainer takes, and the accelerator which says the kind."""
+COUNTING = ("gpus", "devices")
+"""What counts devices beside processes."""
 
 
 def why_not(
@@ -31,7 +33,8 @@ def why_not(
     kinds = project.elsewhere(item.name, "accelerator", path)
     if key in OTHERS and value in (None, 0) and (_asked(project, path, item, key) or OTHERS[key] in kinds):
         return f"another file gives it a value, which this one may turn off; {advice}"
-    if key == "num_processes" and value not in (None, 1) and _asked(project, path, item, "gpus", "devices"):
+    taken_back = "gpus" in _given(item) and project.elsewhere(item.name, "gpus", path)
+    if key == "num_processes" and value not in (None, 1) and (taken_back or _asked(project, path, item, *COUNTING)):
         return f"another file sets devices beside it; {advice}"
     idle = key == "gpus" and value in (None, 0) and "devices" not in {entry.key for entry in item.section.entries}
     if idle and item.target is None and _asked(project, path, item, "devices"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codemods.code.calls import method_around
 from codemods.code.literals import literal
 from codemods.code.scopes import ROOT
 from codemods.code.source import CallNode, PythonFile, TextFile
@@ -109,9 +110,9 @@ def _of_data(file: PythonFile, facts: Facts, call: CallNode, keyword: ast.keywor
 def _owner(file: PythonFile, facts: Facts, call: CallNode) -> str | None:
     function = call.node.func
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-        method = next((item for item in call.within if isinstance(item, ast.FunctionDef)), None)
+        around = method_around(call)
         named = f"self.{function.attr}"
-        if method and function.value.id == self_name(method) and named in of_modules():
+        if around and function.value.id == self_name(around[1]) and named in of_modules():
             return named if facts.kind_around(file, call.within) == MODULE else None
     if above := constructor_of(file, facts, call, OTHERS.is_one):
         return owner_of(above)

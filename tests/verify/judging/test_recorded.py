@@ -155,6 +155,7 @@ def test_all_that_is_written_is_documented(record: Path) -> None:
     assert {
         "start",
         "batch",
+        "built",
         "loss",
         "step",
         "logged",

@@ -281,3 +281,12 @@ def test_what_a_base_took_once_is_named_where_a_class_hands_it_up() -> None:
     assert found == {"train_transforms=", "dims=", "output_streams="}
     others = BASES.replace("pytorch_lightning", "acme")
     assert run_rules({"a.py": others}, rule("LIT230")).findings == ()
+
+
+def test_a_module_that_a_function_defines_logs_too() -> None:
+    text = (
+        "from pytorch_lightning import LightningModule\n\n\ndef made(rate):\n    class Model(LightningModule):\n"
+        "        def validation_step(self, batch, batch_idx):\n"
+        '            self.log("val_loss", batch.mean(), sync_dist_op="sum")\n\n    return Model()\n'
+    )
+    assert rewritten({"a.py": text}, rule("LIT230"))["a.py"] == text.replace("sync_dist_op", "reduce_fx")
