@@ -151,9 +151,7 @@ def test_a_module_that_its_options_and_its_network_tell_of_is_trained_alone(
     evidence = proven(tmp_path, "alone_by_its_options", [], spoiled, request=kept)
     assert evidence.verdict == verdict, evidence
     whole = "judge=Judge(args={words: 40, width: 6, kinds: 3, rate: 0.25"
-    assert [one.arguments.startswith(whole) for one in evidence.alone if not one.trainer] == [
-        True
-    ]
+    assert [one.arguments.startswith(whole) for one in evidence.alone if not one.trainer] == [True]
     assert evidence.alone[0].batch.startswith("({input_ids: int64 4x12, attention_mask: int64 4x12 of 1}, int64 4)")
 
 
