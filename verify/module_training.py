@@ -52,8 +52,8 @@ class Sides:
     """The two trees and how the harness is started on them; `old` is None where the baseline cannot be had. Of the
     `functions` of the tree after, it is recorded whether they are called; `nudged` trainings begin with weights that
     are a rounding away. `left` says how many seconds the clock allows, `by_hand` which uses are left to do by hand, as
-    a request has them, `built` what scripts built modules with, `shorter` whether
-    trainings are of a few batches, as little time is left."""
+    a request has them, `built` what scripts built modules with, `shorter` whether trainings are of a few batches, as
+    little time is left."""
 
     before: Sources
     after: Sources

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import PurePosixPath
@@ -19,11 +18,11 @@ from codemods.lightning.instance_types import is_read_elsewhere
 from codemods.lightning.spelling import namespace_of
 from codemods.lightning.versions import LIGHTNING, admits_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
+from codemods.rules.extensions.lit250 import BAR
 
 OLD, NEW = "ProgressBar", "TQDMProgressBar"
 FORMER = "pytorch_lightning"
 MODULES = (f"{FORMER}.callbacks", f"{FORMER}.callbacks.progress")
-MAKING = re.compile(r"init_\w+_tqdm")
 ROW = "M061"
 MESSAGE = f"since Lightning 2.0 `{OLD}` is the base of all bars, which shows nothing"
 REASON = f"It was the bar of tqdm up to 1.6, which is called {NEW} since 1.5."
@@ -59,11 +58,11 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
 def _is_of_tqdm(item: ClassNode, meant: list[ast.expr]) -> bool:
     """Whether a class derives from what is meant, and overrides what makes a bar of tqdm, which the base of all bars
     does not call, nor the class itself."""
-    if not any(base in meant for base in item.node.bases) or not any(map(MAKING.fullmatch, item.methods)):
+    if not any(base in meant for base in item.node.bases) or not any(map(BAR.fullmatch, item.methods)):
         return False
     calls = (node.func for node in walk(item.node) if isinstance(node, ast.Call))
     own = (func.attr for func in calls if isinstance(func, ast.Attribute) and is_name(func.value, "self"))
-    return not any(map(MAKING.fullmatch, own))
+    return not any(map(BAR.fullmatch, own))
 
 
 def _is_refused(item: ClassNode) -> bool:

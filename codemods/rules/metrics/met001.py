@@ -17,6 +17,7 @@ from codemods.lightning.class_family import times_of_others
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
 from codemods.lightning.instance_types import times_spoken
+from codemods.lightning.subclass_members import bound_below
 from codemods.lightning.versions import LIGHTNING
 from codemods.lightning.versions import admits_from as pins_admit_from
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
@@ -213,6 +214,17 @@ def _as_all_call(file: PythonFile, facts: Facts, known: MetricInput) -> MetricIn
     return MetricInput(reason=f"`{name}`, which passes it on, may be called from elsewhere") if name else known
 
 
+def _given_otherwise(facts: Facts, known: MetricInput, is_counted: bool) -> str | None:
+    """A class below with a method of its own in the place of the step whose results are joined, or of the one whose
+    layers were counted."""
+    found = known.given
+    if found is None or found.method.item is None:
+        return None
+    inner = found.method.called_method(found.base) if is_counted else None
+    names = [name for name in (known.step, inner.node.name if inner else "") if name]
+    return bound_below(facts, (found.method.file.path, found.method.item.qualname), names) if names else None
+
+
 def _is_asked_elsewhere(file: PythonFile, facts: Facts, name: str) -> bool:
     """Whether other files may call a method, and do not only have one of that name for themselves."""
     loose = times_spoken(facts, name) - 1 - len(file.attributes(name))
@@ -248,6 +260,8 @@ def _tasked(
         return unsized or _left(file, place, message, "fixer cannot tell how many classes there are")
     same = f"Its input is {task}: it gave the same numbers before and after in a run."
     reason = reason or (f"Its input is {task}; {NOTES[task]}." if level == "unsafe" else same)
+    if level == "safe" and (other := _given_otherwise(facts, known, classes_given is None)):
+        level, reason = "unsafe", f"Its input is {task}; fixer assumes that {other} gives it the same."
     return _written(file, place, given, (task, size), level, reason)
 
 

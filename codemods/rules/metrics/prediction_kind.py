@@ -238,13 +238,15 @@ def _named_loss(dotted: str | None) -> str | None:
 @dataclass(frozen=True)
 class MetricInput:
     """What a metric is given: `binary` stands for the multilabel one too. `reason` says why it cannot be told,
-    `helpers` are the methods that hand it on, as the calls in the file have it."""
+    `helpers` are the methods that hand it on, as the calls in the file have it, `step` is the one whose results a hook
+    joins."""
 
     task: str = ""
     given: ValueOrigin | None = None
     logits: bool = False
     reason: str = ""
     helpers: tuple[str, ...] = ()
+    step: str = ""
 
 
 def fed(preds: ast.expr, target: ast.expr, method: Method, depth: int = 0) -> MetricInput:
@@ -254,7 +256,8 @@ def fed(preds: ast.expr, target: ast.expr, method: Method, depth: int = 0) -> Me
         return MetricInput(reason=f"`{ast.unparse(preds)}` is assigned in more than one way")
     if found.method.node is method.node:
         return _judged(found, target_text(target), method, depth)
-    return _judged(found, _joined_target(target, method, found.method), found.method, depth)
+    known = _judged(found, _joined_target(target, method, found.method), found.method, depth)
+    return replace(known, step=found.method.node.name)
 
 
 def _joined_target(target: ast.expr, method: Method, step: Method) -> str:

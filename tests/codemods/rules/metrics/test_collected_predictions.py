@@ -109,3 +109,46 @@ def test_labels_are_those_of_the_loss_only_where_the_step_gives_them() -> None:
     assert levels(BINARY) == {"unsafe"}
     assert levels(BINARY.replace('"y": y}', '"y": x}')) == {"manual"}
     assert levels(BINARY.replace('torch.cat([x["y"] for x in outputs])', "self.labels")) == {"manual"}
+
+
+BELOW = "from a import Model\n\n\nclass Below(Model):\n    def {}(self, *args):\n        return super().{}(*args)\n"
+
+
+@pytest.mark.parametrize(("name", "level"), [("validation_step", "unsafe"), ("training_step", "safe")])
+def test_a_class_below_may_give_other_predictions(name: str, level: str) -> None:
+    files = {"a.py": TEXT, "b.py": BELOW.format(name, name)}
+    (finding,) = run_rules(files, rule("MET001")).findings
+    assert finding.fix == level and ("Below gives it the same" in finding.reason) is (level == "unsafe")
+
+
+COUNTED = """\
+import torch.nn as nn
+import torch.nn.functional as F
+from pytorch_lightning import LightningModule
+from torchmetrics.functional import f1_score
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        out = self(x)
+        self.log("score", f1_score(out.softmax(1), y{}))
+        return F.cross_entropy(out, y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "level"),
+    [("", "forward", "unsafe"), ("", "validation_step", "safe"), (", num_classes=4", "forward", "safe")],
+)
+def test_a_class_below_may_have_another_number_of_classes(said: str, name: str, level: str) -> None:
+    files = {"a.py": COUNTED.format(said), "b.py": BELOW.format(name, name)}
+    (finding,) = run_rules(files, rule("MET001")).findings
+    assert finding.fix == level
