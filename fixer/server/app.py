@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Callable
 from enum import Enum
@@ -99,10 +100,19 @@ class FixerServer(LanguageServer):
 def serve() -> int:
     """Speaks with an editor over standard input and output until it ends that: 0, or 1 where it did so without a word,
     as the protocol has it."""
+    _end_when_told()
     server = connected()
     server.start_io()
     sys.stderr.flush()
     os._exit(0 if server.was_shut_down else 1)  # a thread may still read what nobody writes
+
+
+def _end_when_told() -> None:
+    """A signal ends the process where it stands, for nothing was begun that has to be cleared away. Python's own way
+    waits for the main thread to come back to Python, and no signal that another thread took wakes a loop that waits."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, signal.SIG_DFL)
 
 
 def connected() -> FixerServer:
