@@ -2,45 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from codemods.code.parsed_files import Parsed
 from codemods.code.search import Search
 from codemods.code.source import Source
-from codemods.engine.passes import Checked, check, read
+from codemods.engine.passes import Ask, Checked, check, check_as_written, read
 from codemods.engine.refused import Refusals
 from codemods.engine.scan import Options, Scan, TreeLook, without_collector
 from codemods.engine.scan_cache import Memory
+from codemods.engine.standing import standing
 from codemods.engine.triggers import rules_by_file
 from codemods.engine.workers import Item, Workers
 from codemods.engine.workspace import Workspace
+from codemods.finding import Finding
 from codemods.lightning.facts import SEARCH, Facts
 from codemods.lightning.linking import together
+from codemods.lightning.written_out import BY_PATH
 
 
-def glance(before: Scan, source: Source, options: Options, parsed: Parsed) -> Scan | str:
+def glance(
+    before: Scan,
+    source: Source,
+    options: Options,
+    parsed: Parsed,
+    tell: Callable[[tuple[Finding, ...]], None] | None = None,
+    ask: Ask = lambda: None,
+) -> Scan | str:
     """What a look at the tree gives where one Python file is another since `before`, as far as that file says; why it
     cannot be read, where that is so.
 
     Of other files what was found before stands, and no file is read that was not: a look at the whole tree may give
-    more where what the file says to others changed. `parsed` gives files that were parsed for other looks."""
+    more where what the file says to others changed. `parsed` gives files that were parsed for other looks. `tell` gets
+    the findings of the file early, after half of the time: those of the text as it is written, and of those that were
+    found before the ones in lines that are as they were. `ask` is called again and again after that; what it raises
+    ends the glance."""
     sources = {**before.facts.trees.sources, source.path: source}
     workspace = Workspace(sources, replace(options, jobs=1), parsed=parsed)
     with without_collector(), Workers(workspace) as workers:
-        look = _Glance(workers, before, source)
+        look = _Glance(workers, before, source, tell, ask)
         return look.error or look.scan()
 
 
 class _Glance(TreeLook):
     """A look at a tree of which all but one file was looked at before."""
 
-    def __init__(self, workers: Workers, before: Scan, source: Source) -> None:
+    def __init__(
+        self,
+        workers: Workers,
+        before: Scan,
+        source: Source,
+        tell: Callable[[tuple[Finding, ...]], None] | None,
+        ask: Ask,
+    ) -> None:
         super().__init__(workers, Memory(), None, Refusals())
         self.known, self.path = before, source.path
+        self.tell, self.ask = tell, ask
         known = before.facts
         if SEARCH in known.of_sources:
             self.workspace.of_sources[SEARCH] = known.of_sources[SEARCH].having(source)
+        ways = known.of_sources.get(BY_PATH, {})
+        self.workspace.of_sources[BY_PATH] = {asked: made for asked, made in ways.items() if asked[0] != source.path}
         search = Search({source.path: source})
         called = rules_by_file(search, {source.path: source}, self.options.rules).get(source.path, ())
         self.first = read(self.workspace, (source.path, called))
@@ -74,8 +97,11 @@ class _Glance(TreeLook):
             for code in codes
             for finding in known.by_unit.get((code, path), ())
         ]
-        own = next((codes for path, codes in items if path == self.path), None)
-        said = check(self.workspace, (self.path, own)) if own else Checked()
+        own = next((codes for path, codes in items if path == self.path), ())
+        if self.tell:
+            self._tell_early(self.tell, own)
+            self.tell = None
+        said = check(self.workspace, (self.path, own), self.ask) if own else Checked()
         if said.absent:
             self.absent[self.path] = self.absent.get(self.path, frozenset()) | said.absent
         more = said.silenced - known.facts.silenced
@@ -84,3 +110,10 @@ class _Glance(TreeLook):
             more | known.facts.silenced if more else frozenset(),
             frozenset(item for item in known.facts.served if item[0] != self.path) | said.served,
         )
+
+    def _tell_early(self, tell: Callable[[tuple[Finding, ...]], None], codes: tuple[str, ...]) -> None:
+        """Tells of the file as it is written."""
+        written = check_as_written(self.workspace, (self.path, codes)).findings
+        before = [finding for finding in self.known.findings if finding.path == self.path]
+        texts = (sources[self.path].data for sources in (self.known.facts.trees.sources, self.sources))
+        tell(standing(before, written, *texts))

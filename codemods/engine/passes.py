@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +20,17 @@ from codemods.engine.workspace import Options, Workspace
 from codemods.finding import Finding, Span
 from codemods.lightning.dead_code import is_dead
 from codemods.lightning.facts import Facts, FileFacts
+from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
 from codemods.lightning.linking import together
 from codemods.lightning.spelling import hidden
 from codemods.rewrite.origin import around
 from codemods.rule import Match, NodeEdit, Rule
+
+Ask = Callable[[], None]
+Every = Callable[[Rule, "PythonFile | TextFile", Facts], Iterator[Match]]
+IsAbsent = Callable[[Rule, PythonFile], bool]
+AS_WRITTEN = "matches as written"
 
 
 @dataclass(frozen=True)
@@ -91,13 +97,16 @@ def _is_absent(rule: Rule, file: PythonFile) -> bool:
     return not is_present(rule, file)
 
 
+def is_present_as_written(rule: Rule, file: PythonFile) -> bool:
+    """Whether a file as it is written can hold a match of a rule."""
+    return may_hold(rule, file) and (rule.present is None or rule.present(file))
+
+
 def is_present(rule: Rule, file: PythonFile) -> bool:
     """Whether a file, as it is written or in its normal form, can hold a match of a rule."""
-    if not may_hold(rule, file):
-        return False
-    if rule.present is None or rule.present(file):
+    if is_present_as_written(rule, file):
         return True
-    if not is_spelled(rule, file):
+    if rule.present is None or not is_spelled(rule, file):
         return False
     try:
         return is_unlike(rule, file) and file.normal is not None and rule.present(file.normal)
@@ -110,8 +119,20 @@ def _collected_text(file: TextFile, rules: Sequence[Rule], codes: tuple[str, ...
     return {code: value for code, collect in asked if (value := collect(file)) is not None}
 
 
-def check(workspace: Workspace, item: Item) -> Checked:
-    """What the rules of those codes find in one file."""
+def check(workspace: Workspace, item: Item, ask: Ask = lambda: None) -> Checked:
+    """What the rules of those codes find in one file. `ask` is called before each; what it raises ends the look."""
+    return _checked(workspace, item, _every, _is_absent, ask)
+
+
+def check_as_written(workspace: Workspace, item: Item) -> Checked:
+    """What the rules of those codes find in one file as it is written, without what they see through, and which of them
+    cannot match in that; `check` with the same facts goes on from there."""
+    return _checked(workspace, item, _as_written, lambda rule, file: not is_present_as_written(rule, file))
+
+
+def _checked(
+    workspace: Workspace, item: Item, every_of: Every, is_absent: IsAbsent, ask: Ask = lambda: None
+) -> Checked:
     path, codes = item
     options, facts, source = workspace.options, workspace.facts, workspace.sources[path]
     rules = [rule for rule in options.rules if rule.code in codes]
@@ -120,6 +141,7 @@ def check(workspace: Workspace, item: Item) -> Checked:
     absent: set[str] = set()
     alone = path not in together(facts)
     for rule in rules:
+        ask()
         as_text = sees_text(rule, source)
         try:
             file = views.setdefault(as_text, views.get(as_text) or workspace.open(path, as_text))
@@ -129,10 +151,10 @@ def check(workspace: Workspace, item: Item) -> Checked:
             workspace.trees.hold(path)
         with workspace.timed(rule):
             apart = alone or rule.kinds != ("python",)
-            if apart and isinstance(file, PythonFile) and _is_absent(rule, file):
+            if apart and isinstance(file, PythonFile) and is_absent(rule, file):
                 absent.add(rule.code)
             else:
-                every.extend((rule, match, file) for match in _every(rule, file, facts))
+                every.extend((rule, match, file) for match in every_of(rule, file, facts))
     silent = [_silent(rule, match, file, options) for rule, match, file in every]
     units = {
         (rule.code, match.unit) for (rule, match, _), quiet in zip(every, silent, strict=True) if match.unit and quiet
@@ -187,16 +209,38 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
     if isinstance(file, PythonFile) and not rule.last and not is_called(rule, file, facts):
         yield from (match for match in seen_for_another(rule, file, facts) if not is_dead(file, facts, match.span))
         return
+    found = _found(rule, file, facts)
+    if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
+        found = seen_together(rule, file, facts, seen_through(rule, file, facts, found))
+    yield from _settled(rule, file, facts, found)
+
+
+def _as_written(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
+    """A rule's matches in a file as it is written, where it is called there; they are kept for a look at more."""
+    if not isinstance(file, PythonFile):
+        yield from _settled(rule, file, facts, _found(rule, file, facts))
+    elif is_called(rule, file, facts):
+        found = memo_of(file, facts).setdefault(AS_WRITTEN, {})[rule.code] = _found(rule, file, facts)
+        yield from _settled(rule, file, facts, found)
+
+
+def _found(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> list[Match]:
+    """What a rule finds in a file as it stands. One that fails in one file says so there, and stops neither others nor
+    the run."""
+    if isinstance(file, PythonFile) and (known := memo_of(file, facts).get(AS_WRITTEN, {}).get(rule.code)) is not None:
+        return list(known)
     check: Any = rule.check
     try:
-        found: list[Match] = list(check(file, facts))
-    except Exception as error:  # a rule that fails in one file says so there, and stops neither others nor the run
+        return list(check(file, facts))
+    except Exception as error:
         deep = isinstance(error, RecursionError)
         why = "its code nests too deeply" if deep else f"{type(error).__name__}: {error}; {whom_to_tell(rule)}"
         reason = f"Not checked: {why}. Check the file for what `fixer explain {rule.code}` shows."
-        found = [Match(Span(1, 1, 1, 1), f"{rule.code} {FAILED} this file", "manual", reason)]
-    if isinstance(file, PythonFile) and not (rule.last or rule.judges_ignores):
-        found = seen_together(rule, file, facts, seen_through(rule, file, facts, found))
+        return [Match(Span(1, 1, 1, 1), f"{rule.code} {FAILED} this file", "manual", reason)]
+
+
+def _settled(rule: Rule, file: PythonFile | TextFile, facts: Facts, found: Sequence[Match]) -> Iterator[Match]:
+    """Matches as they are told: none of code that never runs, and none with edits that may not be made there."""
     if isinstance(file, PythonFile):
         found = [match for match in found if not is_dead(file, facts, match.span)]
     for match in _named_there(file, found):

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,8 @@ from fixer.server.project import ServedProject
 
 DEBOUNCE = 0.05
 """Seconds without a change after which a document is looked at."""
+SETTLED = 0.25
+"""Seconds without a change after which a document is looked at for what is seen through in it."""
 IDLE = 0.8
 """Seconds without a change after which everything is looked at again."""
 
@@ -43,7 +46,8 @@ class Published:
 class Analyst:
     """Looks at the documents that are open, and at their projects.
 
-    A document that changed is looked at by itself as soon as nobody types, and with its whole project a little later.
+    A document that changed is looked at by itself as soon as nobody types, first as it is written and then for what is
+    seen through in it, and with its whole project a little later.
     Questions are answered in between, once every document was looked at as it is. `publish` and `tell` are called in
     the thread."""
 
@@ -55,6 +59,8 @@ class Analyst:
         self._projects: dict[Path, ServedProject] = {}
         self._places: dict[Path, Path] = {}
         self._changed: dict[str, None] = {}
+        self._postponed: dict[str, None] = {}
+        self._shown: dict[str, Published] = {}
         self._changed_at = 0.0
         self._due: dict[Path, float] = {}
         self._asked: list[tuple[Callable[[], Any], Future[Any]]] = []
@@ -85,6 +91,7 @@ class Analyst:
         with self._lock:
             self._documents[document.uri] = document
             self._changed[document.uri] = None
+            self._postponed.pop(document.uri, None)
             self._changed_at = time.monotonic()
             self._lock.notify()
 
@@ -93,7 +100,9 @@ class Analyst:
         is forgotten with its last document."""
         with self._lock:
             gone = self._documents.pop(uri, None)
+            self._shown.pop(uri, None)
             self._changed.pop(uri, None)
+            self._postponed.pop(uri, None)
             used = {self._known_place(document) for document in self._documents.values()}
             for place in [place for place in self._projects if place not in used and not self._is_open(place)]:
                 del self._projects[place]
@@ -154,10 +163,9 @@ class Analyst:
             while not self._has_ended:
                 now = time.monotonic()
                 if self._changed and (self._asked or now >= self._changed_at + DEBOUNCE):
-                    uri = next(iter(self._changed))
-                    del self._changed[uri]
-                    document = self._documents[uri]
-                    return lambda: self._look_at(document)
+                    return self._first_of(self._changed)
+                if self._postponed and not self._changed:
+                    return self._first_of(self._postponed)
                 if self._asked:
                     question, future = self._asked.pop(0)
                     return lambda: _answer(question, future)
@@ -169,6 +177,12 @@ class Analyst:
                 self._lock.wait(max(0.0, min(times) - now) if times else None)
             return None
 
+    def _first_of(self, waiting: dict[str, None]) -> Work:
+        """A look at the document that has waited longest; the lock is held."""
+        uri = next(iter(waiting))
+        del waiting[uri]
+        return partial(self._look_at, self._documents[uri])
+
     def _look_at(self, document: Document) -> None:
         place = self._place_of(document)
         if place is None:
@@ -178,8 +192,12 @@ class Analyst:
         if project.look is None:
             self._look_at_all(place)
             return
-        if project.glance_at(document):
-            self._publish_of(project, document)
+        try:
+            if project.glance_at(document, partial(self._publish_new, document), self._ask_of_glance):
+                self._publish_new(document, project.findings_in(document) or ())
+        except LookEnded:
+            self._postpone(document)
+            raise
         with self._lock:
             self._due[place] = time.monotonic() + IDLE
 
@@ -211,10 +229,37 @@ class Analyst:
         if self._has_ended or self._changed or self._asked:
             raise LookEnded
 
+    def _postpone(self, document: Document) -> None:
+        """Has a document looked at again after those that changed, where it is not one of them itself."""
+        with self._lock:
+            if self._documents.get(document.uri) == document:
+                self._postponed[document.uri] = None
+
+    def _ask_of_glance(self) -> None:
+        """Goes on with a glance once nobody types or somebody asks, and ends it where somebody types on. Questions wait
+        for it: they are about what it finds."""
+        with self._lock:
+            while not (self._has_ended or self._changed or self._asked):
+                left = self._changed_at + SETTLED - time.monotonic()
+                if left <= 0:
+                    return
+                self._lock.wait(left)
+            if self._has_ended or self._changed:
+                raise LookEnded
+
     def _publish_of(self, project: ServedProject, document: Document) -> None:
-        findings = project.findings_in(document)
-        if findings is not None and self.document(document.uri) == document:
-            self._publish(Published(document, findings))
+        if (findings := project.findings_in(document)) is not None:
+            self._publish_as(document, findings)
+
+    def _publish_new(self, document: Document, findings: tuple[Finding, ...]) -> None:
+        """Publishes what was found in a document, where that is not what is shown of it."""
+        if self._shown.get(document.uri) != Published(document, findings):
+            self._publish_as(document, findings)
+
+    def _publish_as(self, document: Document, findings: tuple[Finding, ...]) -> None:
+        if self.document(document.uri) == document:
+            made = self._shown[document.uri] = Published(document, findings)
+            self._publish(made)
 
     def _complain(self, message: str) -> None:
         if message not in self._told:

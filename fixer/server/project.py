@@ -23,7 +23,9 @@ from fixer.server.documents import Document, as_bytes
 from fixer.settings import SharedOptions, options_for
 
 Ask = Callable[[], None]
-"""Is called between files; what it raises ends a look."""
+"""Is called between files, or rules; what it raises ends a look."""
+Tell = Callable[[tuple[Finding, ...]], None]
+"""Gets findings of a document before it was looked at as a whole."""
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,18 @@ class ServedProject:
             before = Look(project, options, self._scanned(project.root, sources, options, ask), {})
         self._whole = self.look = replace(before, project=project, documents=seen)
 
-    def glance_at(self, document: Document) -> bool:
+    def glance_at(self, document: Document, tell: Tell = lambda findings: None, ask: Ask = lambda: None) -> bool:
         """Looks at one document, and says whether that was possible: not while it does not parse, nor where it is not
-        Python or was not there when everything was looked at."""
+        Python or was not there when everything was looked at. `tell` gets what can be said of it early, and `ask` may
+        end the look after that."""
         look, path = self.look, self.path_of(document)
         known = look.sources.get(path) if look and path else None
         if look is None or path is None or known is None or known.kind != "python":
             return False
         self.put_rules_in_force()
         source = replace(known, data=as_bytes(document.text, "python", known.data))
-        found = look.scan if source == known else glance(look.scan, source, look.options, self._parsed.known)
+        parsed = self._parsed.known
+        found = look.scan if source == known else glance(look.scan, source, look.options, parsed, tell, ask)
         if isinstance(found, str):
             return False
         self._keep_parsed(found)

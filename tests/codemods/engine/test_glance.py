@@ -49,8 +49,11 @@ def test_a_glance_is_a_look(folder: Path) -> None:
             continue
         for more in (ADDED.encode(), FOUND, b""):
             made = replace(source, data=source.data + more)
-            found = glance(look, made, options, look.facts.trees.known)
+            early: list[tuple[Finding, ...]] = []
+            found = glance(look, made, options, look.facts.trees.known, early.append)
             assert isinstance(found, Scan)
+            if more == ADDED.encode():
+                assert early == [tuple(of_file(found, source.path))]
             whole = scan([*every[:number], made, *every[number + 1 :]], options)
             assert of_file(found, source.path) == of_file(whole, source.path)
             look = found
@@ -91,3 +94,54 @@ def test_other_files_stay_as_they_were_found() -> None:
     found = glance(look, made, options, look.facts.trees.known)
     assert isinstance(found, Scan) and found.findings == look.findings
     assert scan([made, every[1]], options).findings == ()
+
+
+def told_early(before: str, after: str) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """The lines and codes that are told of a changed file early, and in the end."""
+    every = sources({"train.py": before})
+    options, look = looked_at(every)
+    early: list[tuple[Finding, ...]] = []
+    found = glance(look, replace(every[0], data=after.encode()), options, look.facts.trees.known, early.append)
+    assert isinstance(found, Scan) and len(early) == 1
+    places = [[(finding.span.line, finding.code) for finding in findings] for findings in (early[0], found.findings)]
+    return places[0], places[1]
+
+
+IMPORT = "import pytorch_lightning as pl\n\n"
+THROUGH = "given = 50\npl.Trainer(\n    progress_bar_refresh_rate=given,\n)\n"
+
+
+def test_what_is_typed_is_told_early() -> None:
+    early, found = told_early(IMPORT, f"{IMPORT}pl.Trainer(gpus=1)\n")
+    assert early == found == [(3, "LIT101")]
+
+
+def test_what_is_mended_is_no_more() -> None:
+    early, found = told_early(f"{IMPORT}pl.Trainer(gpus=1)\n", f"{IMPORT}pl.Trainer(devices=1)\n")
+    assert early == found == []
+
+
+def test_what_is_seen_through_stands_where_its_lines_do() -> None:
+    early, found = told_early(f"{IMPORT}{THROUGH}", f"{IMPORT}# more\n\n{THROUGH}\nx = 1\n")
+    assert found and early == found
+
+
+def test_what_stood_in_a_changed_line_is_seen_again_in_the_end() -> None:
+    """It depends on what an import brings, which is two lines above."""
+    before = f"{IMPORT}pl.Trainer(gpus=1)\n"
+    early, found = told_early(before, before.replace("import pytorch_lightning as pl", "import other as pl"))
+    assert early == [(3, "LIT101")] and found == []
+
+
+def test_a_glance_ends_where_somebody_types_on() -> None:
+    every = sources({"train.py": f"{IMPORT}pl.Trainer(gpus=1)\n"})
+    options, look = looked_at(every)
+    early: list[tuple[Finding, ...]] = []
+
+    def ask() -> None:
+        raise KeyError
+
+    made = replace(every[0], data=every[0].data + b"\n")
+    with pytest.raises(KeyError):
+        glance(look, made, options, look.facts.trees.known, early.append, ask)
+    assert [finding.code for finding in early[0]] == ["LIT101"]

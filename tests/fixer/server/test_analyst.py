@@ -74,3 +74,31 @@ def test_folders_that_change_while_a_place_is_looked_for(
     document = watched.open(inner / "a.py")
     while (project := watched.project_of(document)) is None or project.place != inner:
         watched.published.get(timeout=PATIENCE_S)
+
+
+def test_a_look_that_another_document_ends_is_made_after_that(tmp_path: Path) -> None:
+    root = old_project(tmp_path / "own", {"a.py": OLD, "b.py": OLD})
+    later = [
+        Document(path.as_uri(), path, f"{OLD.decode()}\nimport pytorch_lightning as late\n", 2)
+        for path in (root / "a.py", root / "b.py")
+    ]
+    seen: list[Published] = []
+
+    def publish(made: Published) -> None:
+        """The second document is typed at as soon as the first one is told of, before all of it was looked at."""
+        seen.append(made)
+        if made.document == later[0] and seen.count(made) == 1 and later[1] not in [one.document for one in seen]:
+            analyst.update(later[1])
+
+    analyst = Analyst(publish, lambda message: None)
+    analyst.start()
+    for document in later:
+        analyst.update(Document(document.uri, document.path, OLD.decode(), 1))
+    project = analyst.ask(lambda: analyst.project_of(later[0])).result(PATIENCE_S)
+    assert project
+    analyst.update(later[0])
+    looked = analyst.ask(lambda: [project.findings_in(document) for document in later]).result(PATIENCE_S)
+    analyst.end()
+    assert None not in looked
+    assert [one.document for one in seen if one.document in later][:2] == later
+    assert len(seen) < 12
