@@ -23,6 +23,7 @@ from codemods.rules.steps.step_count_terms import GONE, Leaf
 from codemods.rules.steps.totals import StepTotal, divided_again, limits, places, reaches_scheduler, used_otherwise
 from codemods.rules.steps.trainers import is_never_limited
 from codemods.rules.steps.unread import unread
+from codemods.rules.steps.warm_up import counted_apart
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -194,6 +195,11 @@ def _refusal(file: PythonFile, facts: Facts, place: StepTotal) -> str | None:
         return "it is another number in some cases"
     if (line := divided_again(file, place)) is not None:
         return f"it is changed or divided again in line {line}"
+    if (line := counted_apart(file, place)) is not None:
+        return (
+            f"line {line} counts another number of the same schedule by the loader's length, which would not fit "
+            "the new total; make it a share of that"
+        )
     data = place.count.first("batches") or _of_loader(place)
     if data and data.role == "batches" and data.origin == "named":
         return f"fixer cannot tell where `{file.source_of(data.node)}` comes from"

@@ -274,7 +274,7 @@ def _targets(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> list[ast.exp
     return [outer.target] if isinstance(outer, ast.AnnAssign | ast.NamedExpr) else []
 
 
-def _uses(file: PythonFile, place: StepTotal, parents: Mapping[ast.AST, ast.AST]) -> list[ast.AST]:
+def uses(file: PythonFile, place: StepTotal, parents: Mapping[ast.AST, ast.AST]) -> list[ast.AST]:
     """The mentions of what a count is kept in, the count itself where it is kept in nothing."""
     if place.node is None:
         return [*file.attributes(place.function.name)]
@@ -303,7 +303,7 @@ def reaches_scheduler(file: PythonFile, place: StepTotal) -> bool:
     if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
         return True
     parents = parents_of(file.tree)
-    return any(_is_scheduled(use, parents) for use in _uses(file, place, parents))
+    return any(_is_scheduled(use, parents) for use in uses(file, place, parents))
 
 
 def used_otherwise(file: PythonFile, place: StepTotal) -> int | None:
@@ -314,14 +314,14 @@ def used_otherwise(file: PythonFile, place: StepTotal) -> int | None:
     if isinstance(place.node, ast.Call) and any(item.arg == "steps_per_epoch" for item in place.node.keywords):
         return None
     parents = parents_of(file.tree)
-    pending, seen = _uses(file, place, parents), set[tuple[Function, str]]()
+    pending, seen = uses(file, place, parents), set[tuple[Function, str]]()
     while pending:
         use = pending.pop(0)
         if not isinstance(getattr(use, "ctx", None), ast.Store) and not _is_scheduled(use, parents):
             targets = _passed_to(use, parents)
             if targets is None:
                 return use.lineno  # type: ignore[attr-defined,no-any-return]
-            function = _method_around(use, parents) or place.function
+            function = method_around(use, parents) or place.function
             for target in targets:
                 if (key := (function, ast.unparse(target))) not in seen:
                     seen.add(key)
@@ -329,7 +329,7 @@ def used_otherwise(file: PythonFile, place: StepTotal) -> int | None:
     return None
 
 
-def _method_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> Function | None:
+def method_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> Function | None:
     """The outermost function that a node stands in."""
     found, outer = None, parents.get(node)
     while outer is not None:
@@ -369,7 +369,7 @@ def divided_again(file: PythonFile, place: StepTotal) -> int | None:
     parents = parents_of(file.tree)
     others = [other.node for other in places(file) if other.node is not None and other.node is not place.node]
     counted = {id(node) for other in others for node in walk(other)}
-    for use in _uses(file, place, parents):
+    for use in uses(file, place, parents):
         node, outer = use, parents.get(use)
         if isinstance(outer, ast.AugAssign) and outer.target is use:
             return outer.lineno
