@@ -300,11 +300,16 @@ def _left(match: Match, why: str, value: str = "") -> Match:
     said = f"; for {value}, {match.reason[:1].lower()}{match.reason[1:]}" if value else f". {match.reason}"
     told = match.reason.removeprefix(f"{LEFT}: ")
     if told != match.reason and why.startswith(MAY):
-        said = f". {told[:1].upper()}{told[1:]}"
+        said = f". {_begun(told)}"
     elif told != match.reason:
         return replace(match, fix="manual", edits=(), imports=(), creates=(), unit="")
     reason = f"{LEFT}: {why}{said}"
     return replace(match, fix="manual", reason=reason, edits=(), imports=(), creates=(), unit="")
+
+
+def _begun(told: str) -> str:
+    """A reason as a sentence of its own; the path or name that it may begin with stays as it is."""
+    return told if re.match(r"\S*[._/]\w", told) else f"{told[:1].upper()}{told[1:]}"
 
 
 def _perhaps(said: ViewMatch, view: View) -> Match | None:

@@ -26,6 +26,8 @@ def kind_of_computed(scope: Scope, node: ast.expr) -> str:
     `float`, `bool`, `str`, `numbers` for a list of whole ones, or `?`."""
     if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
         return "bool"
+    if isinstance(node, ast.BoolOp):
+        return "bool" if all(kind_of_computed(scope, each) == "bool" for each in node.values) else "?"
     if isinstance(node, ast.BinOp):
         whole = isinstance(node.op, _WHOLE) and _are_whole(scope, node.left, node.right)
         return "int" if whole else "?"

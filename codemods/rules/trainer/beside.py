@@ -63,14 +63,16 @@ def shown_or_not(file: PythonFile, facts: Facts, call: CallNode, value: ast.expr
     if not all(known and type(arm) in (int, type(None)) and arm in (0, 1, None) for known, arm in arms):
         return ""
     hidden = [arm == 0 for _, arm in arms]
-    if hidden == [True, False]:
-        return f"not {part_of_choice(file, value.test)}"
-    if hidden != [False, True]:
+    test = value.test
+    if hidden == [True, False] and not _is_negated(test):
+        return f"not {part_of_choice(file, test)}"
+    if hidden == [True, False] and isinstance(test, ast.UnaryOp):
+        test = test.operand
+    elif hidden != [False, True]:
         return ""
-    test = file.source_of(value.test)
-    told = isinstance(value.test, ast.Compare) or kind_of(facts, file, call, value.test) == "bool"
-    return (
-        test
-        if told or (isinstance(value.test, ast.UnaryOp) and isinstance(value.test.op, ast.Not))
-        else f"bool({test})"
-    )
+    told = isinstance(test, ast.Compare) or kind_of(facts, file, call, test) == "bool" or _is_negated(test)
+    return file.source_of(test) if told else f"bool({file.source_of(test)})"
+
+
+def _is_negated(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)

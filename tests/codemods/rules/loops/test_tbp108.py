@@ -35,6 +35,16 @@ def test_is_left_to_a_person(text: str, why: str) -> None:
     assert_refused(text, CODE, why)
 
 
+def test_the_name_of_a_file_is_written_as_it_is() -> None:
+    text = changed(
+        (TRAINER, "Trainer(gradient_clip_val=limit)"),
+        (STEP, "            self.clip_gradients(optimizer, 0.5)\n" + STEP),
+        ("def main():", "def main(limit=0.5):"),
+    )
+    (found,) = run_rules({"train_it.py": text}, rule(CODE)).findings
+    assert "train_it.py clips gradients itself" in found.reason
+
+
 def test_the_clipping_of_a_trainer_in_another_file_moves_with_it() -> None:
     head, _, tail = RIGHT.partition("def main():")
     script = "import torch\nfrom lightning.pytorch import Trainer\nfrom model import Model\n\n\ndef main():" + tail

@@ -85,6 +85,14 @@ def test_rows_of_an_argument_end_with_any_value_or_leave_what_is_current(name: s
         ("Trainer(replace_sampler_ddp=x)", "Trainer(use_distributed_sampler=x)"),
         ("Trainer(reload_dataloaders_every_epoch=True)", "Trainer(reload_dataloaders_every_n_epochs=1)"),
         ("Trainer(reload_dataloaders_every_epoch=x)", "Trainer(reload_dataloaders_every_n_epochs=int(bool(x)))"),
+        (
+            "Trainer(reload_dataloaders_every_epoch=a in b and not c)",
+            "Trainer(reload_dataloaders_every_n_epochs=int(a in b and not c))",
+        ),
+        (
+            "Trainer(reload_dataloaders_every_epoch=a and b)",
+            "Trainer(reload_dataloaders_every_n_epochs=int(bool(a and b)))",
+        ),
         ("Trainer(val_percent_check=1)", "Trainer(limit_val_batches=1.0)"),
         ("Trainer(val_percent_check=0.5)", "Trainer(limit_val_batches=0.5)"),
         ("Trainer(train_percent_check=0)", "Trainer(limit_train_batches=0.0)"),

@@ -270,6 +270,14 @@ def test_other_rates_are_no_question_of_showing(value: str) -> None:
     assert "enable_progress_bar" not in after(f"{HEAD}Trainer(progress_bar_refresh_rate={value})\n", unsafe=True)
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("0 if not shown else 1", "bool(shown)"), ("0 if not a > 1 else 1", "a > 1"), ("1 if not a else 0", "not a")],
+)
+def test_a_negated_question_is_not_negated_again(value: str, shown: str) -> None:
+    assert f"enable_progress_bar={shown})" in after(f"{HEAD}Trainer(progress_bar_refresh_rate={value})\n", unsafe=True)
+
+
 def test_a_bar_among_the_callbacks_is_asked_for_in_any_case() -> None:
     text = (
         f"{HEAD}from pytorch_lightning.callbacks import TQDMProgressBar\n\n"
