@@ -25,6 +25,7 @@ from codemods.rules.hooks.nested_outputs import nested
 from codemods.rules.hooks.removed_hooks import DATA
 from codemods.rules.hooks.shifted import shifted
 from codemods.rules.hooks.staged import STAGED, staged
+from codemods.rules.hooks.stopping_checks import stopping_checks
 from codemods.rules.hooks.transfer import LONGER, longer
 from codemods.rules.hooks.unfit import NAMES as UNFIT
 from codemods.rules.hooks.unfit import unfit
@@ -95,6 +96,7 @@ FITTING = tuple(name for name in UNFIT if name not in HOOKS)
 
 
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    yield from stopping_checks(file, facts)
     for item in file.classes:
         hooks = [name for name in (*HOOKS, *FITTING) if name in item.methods]
         fact = facts.of_class(file, item) if hooks else None
@@ -424,6 +426,7 @@ RULE = Rule(
     triggers=(
         *(f"def {name}".encode() for name in (*SHORTER, *OPTIONAL, *LONGER)),
         *(f"def {name}(".encode() for name in (*STAGED, *STEPS, *BARE, *UNGIVEN, *FITTING)),
+        b"._run_early_stopping_check",
     ),
     check=_check,
     among=_among,
