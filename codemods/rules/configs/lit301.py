@@ -50,7 +50,8 @@ SHOWN = frozenset({"process_position", "progress_bar_refresh_rate", "weights_sum
 """Arguments that say what is shown on the screen."""
 QUOTES = "'\""
 OVERRIDE = re.compile(
-    rf"[\"'](?:\+\+?|--)?(?P<section>\w+)\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})(?:=|[\"'])"
+    rf"(?P<before>[\"'\s])(?P<word>(?:\+\+?|--)?(?P<section>\w+)"
+    rf"\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})(?:=(?P<value>[^\s\"'{{}}]*)|(?=[\"'])))"
 )
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 OWN = "check what its constructor does with it, and delete the key in both places where it does nothing"
@@ -309,29 +310,38 @@ def _interpolated(file: TextFile, project: ProjectConfiguration) -> Iterator[Mat
 
 
 def _overrides(file: PythonFile, project: ProjectConfiguration) -> Iterator[Match]:
-    """The strings of the code that set a removed key of a section for Hydra or LightningCLI, as a test's command line
-    does, and defaults of a parser."""
+    """The words in strings of the code that set a removed key of a section for Hydra or LightningCLI, as a test's
+    command line or a script that submits jobs does, and defaults of a parser."""
     if not OVERRIDE.search(file.text):
         return
-    for node in every_node(file.tree):
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+    said = [node for node in every_node(file.tree) if isinstance(node, ast.Expr)]
+    notes = {id(node.value) for node in said}
+    inside = [
+        file.offsets(node)
+        for node in every_node(file.tree)
+        if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in notes
+    ]
+    for found in OVERRIDE.finditer(file.text):
+        start, end = found.span("word")
+        alone = not found["before"].isspace()
+        if found["section"] not in project.sections or not (alone or found["value"] is not None):
             continue
-        found = OVERRIDE.match(f"'{node.value}'")
-        if found and found["section"] in project.sections:
+        if any(first < start < last for first, last in inside):
             message = f"`{found['section']}.{found['key']}`: Trainer no longer has such an argument"
-            reason = f"Not rewritten: {_override(found, node.value)}."
-            yield Match(file.span(node), message, "manual", reason)
+            reason = f"Not rewritten: {_override(found, alone and file.text[end] in QUOTES)}."
+            yield Match(TextFile(file.path, "python", file.text).span(start, end), message, "manual", reason)
 
 
-def _override(found: re.Match[str], text: str) -> str:
-    """What to write in the place of a string that sets a removed key."""
-    section, given, value = found["section"], *text.partition("=")[1:]
-    if not given:
+def _override(found: re.Match[str], alone: bool) -> str:
+    """What to write in the place of a word that sets a removed key, which may be a string of its own."""
+    if found["value"] is None:
         return "give its replacement in its place"
-    if found["key"] == "gpus" and value.isdigit() and int(value):
-        named = f"{text.partition(section)[0]}{section}"
-        return f'write "{named}.accelerator=gpu" and "{named}.devices={value}", as strings of their own'
-    return "give its replacement, as strings of their own"
+    apart = ", as strings of their own" if alone else ""
+    named = found["word"].partition(".")[0]
+    if found["key"] == "gpus" and found["value"].isdigit() and int(found["value"]):
+        both = f"{named}.accelerator=gpu", f"{named}.devices={found['value']}"
+        return f'write "{both[0]}" and "{both[1]}"{apart}' if alone else f"write `{' '.join(both)}`"
+    return f"give its replacement{apart}"
 
 
 def _present(file: PythonFile) -> bool:

@@ -174,6 +174,31 @@ def test_an_override_in_a_string_is_named() -> None:
     assert finding.fix == "manual" and "`trainer.gpus`" in finding.message and finding.span.line == 2
 
 
+SUBMIT = """\
+import os
+
+\"\"\"Say trainer.gpus=1 here, or not.\"\"\"
+rate = 0  # trainer.gpus=1 too
+args = f"experiment=one " \\
+       f"trainer.progress_bar_refresh_rate={rate} " \\
+       f"trainer.gpus=0 "
+os.system(f"sbatch run.sh \\"{args}\\"")
+os.system("python run.py trainer.gpus=2 other.gpus=1 trainer.max_epochs=3")
+"""
+
+
+def test_overrides_among_the_words_of_a_string_are_named() -> None:
+    made = run_rules({"m.py": SWITCH, "submit.py": SUBMIT, **GROUP}, rule("LIT301"))
+    found = [finding for finding in made.findings if finding.path == "submit.py"]
+    assert [(finding.span.line, finding.span.column) for finding in found] == [(6, 10), (7, 10), (9, 26)]
+    assert [finding.message.split("`")[1] for finding in found] == [
+        "trainer.progress_bar_refresh_rate",
+        "trainer.gpus",
+        "trainer.gpus",
+    ]
+    assert "`trainer.accelerator=gpu trainer.devices=2`" in found[2].reason
+
+
 def test_a_section_that_names_trainer_by_another_key_is_one() -> None:
     code = "import pytorch_lightning\nfrom helpers import object_from_dict\n\nobject_from_dict(hparams['trainer'])\n"
     text = "trainer:\n  type: pytorch_lightning.Trainer\n  gpus: 4\n  max_epochs: 3\n"
