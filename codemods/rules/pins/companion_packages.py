@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from codemods.lightning.pins.brought import brought
+from codemods.lightning.pins.brought import TransitiveDistribution, brought
 from codemods.lightning.pins.built import PYTHON, built
 from codemods.lightning.pins.compat import BESIDE, FAMILY, OWN, PLAIN, MinorRelease, minor_of
 from codemods.lightning.pins.pin import LIGHTNING, UNREAD, Pin
@@ -34,6 +34,9 @@ _ASKED = {
 }
 _LOOKED_AT_BY = {"jsonargparse": "LightningCLI", "wandb": "WandbLogger"}
 """What Lightning looks at only where these start."""
+NUMPY = "numpy"
+_CAPPING = ("scipy<1.13", "numba<0.60")
+"""Releases that ask for a NumPy below 2."""
 _SINCE = {
     "torchmetrics": "its metrics changed in between (task= is asked for since 0.11): run the code on it",
     "transformers": "only a run can show what it changed in between",
@@ -221,7 +224,7 @@ def _of_numpy(pin: Pin, own: Manifest, area: Area, left: list[MinorRelease], tar
     oldest = min(left, key=lambda minor: _number(minor.python))
     need = oldest.beside["numpy"]
     if admits_from(pin.meant, need.floor, pin.language):
-        return None
+        return _of_newer_numpy(pin, own, area, target)
     message = f"`{shown(pin)}` has no build for a Python that Lightning {target} runs on"
     asked = f"Python {oldest.python} is the oldest, NumPy {need.floor} the first built for it"
     after = Version(need.exact)
@@ -231,6 +234,27 @@ def _of_numpy(pin: Pin, own: Manifest, area: Area, left: list[MinorRelease], tar
         return PinVerdict(message, "manual", f"{asked}: {why or 'raise it'}", stops=True)
     kept = f"{pin.specifier} becomes {wanted}, which still has what 1.20 deprecated, as np.int"
     return PinVerdict(message, "safe", f"{asked}: {kept}", wanted, stops=True)
+
+
+def _of_newer_numpy(pin: Pin, own: Manifest, area: Area, target: str) -> PinVerdict | None:
+    """NumPy 2, with which what is built for NumPy 1 does not import."""
+    if pin.language == "conda" or pin.problem or not admits_from(pin.meant, "2.0.0", pin.language):
+        return None
+    held = next((each for row in brought() for each in built_for_one(row, area.pins, target)), None)
+    if held is None or why_not(pin, own, area):
+        return None
+    wanted = f"{pin.specifier},<2" if pin.specifier.strip(" *") else "<2"
+    reason = f"`{shown(held)}` is built for NumPy 1, and does not import with NumPy 2: it becomes {wanted}"
+    message = f"`{shown(pin)}` allows what `{shown(held)}` does not import with"
+    return PinVerdict(message, "safe", reason, wanted, stops=True)
+
+
+def built_for_one(row: TransitiveDistribution, pins: Sequence[Pin], target: str) -> list[Pin]:
+    """The requirements on releases of a row of the table that are built for NumPy 1, where nothing that is asked for
+    beside them keeps NumPy below 2 by itself."""
+    if row.name != NUMPY or any(held_below(each, pins, target) for each in _CAPPING):
+        return []
+    return [pin for pin in held_below(row.needed_by, pins, target) if pin.language != "conda"]
 
 
 def _of_built(
@@ -259,10 +283,10 @@ def held_below(needed_by: str, pins: Sequence[Pin], target: str) -> list[Pin]:
     """The requirements on some old releases (`torchmetrics<1`), where none of them has to leave these for the target,
     nor admits a newer one."""
     name, _, limit = needed_by.partition("<")
-    floor = minor_of(target).beside[name].floor
+    need = minor_of(target).beside.get(name)
     said = [pin for pin in pins if pin.name == name and pin.problem not in ("locked", *UNREAD)]
     stated = [pin for pin in said if pin.specifier.strip(" *")]
-    stays = all(admits_from(pin.meant, floor, pin.language) for pin in stated)
+    stays = need is None or all(admits_from(pin.meant, need.floor, pin.language) for pin in stated)
     return stated if stays and not any(admits_from(pin.meant, limit, pin.language) for pin in stated) else []
 
 

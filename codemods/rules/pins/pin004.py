@@ -19,7 +19,7 @@ from codemods.lightning.pins.reach import MENTIONS, Area, Manifest, area_of, hom
 from codemods.lightning.pins.specifier import Language, admits, admits_from, releases
 from codemods.lightning.pins.toml import Unparsable
 from codemods.rule import Example, Match, Rule
-from codemods.rules.pins.companion_packages import held_below
+from codemods.rules.pins.companion_packages import NUMPY, built_for_one, held_below
 from codemods.rules.pins.conflicts import MAIN
 from codemods.rules.pins.lightning import advice_of, fitting, is_dead
 from codemods.rules.pins.needed import ASKED, EXPERIMENT, FeatureUse, mentions, of_row, other_logger
@@ -95,10 +95,14 @@ def _lacking(
 
 def _needing(row: TransitiveDistribution, own: Manifest, area: Area, facts: Facts) -> list[FeatureUse]:
     """The requirements on releases that need a distribution, where all of these stay so old on the target."""
-    if minor_of(facts.target).resources:  # Lightning itself needs it then, which PIN001 says
+    if row.name == "setuptools" and minor_of(facts.target).resources:  # Lightning itself needs it, which PIN001 says
         return []
     manifests = {item.path: item for item in (*area.manifests, own)}
-    held = held_below(row.needed_by, [pin for item in manifests.values() for pin in item.pins], facts.target)
+    pins = [pin for item in manifests.values() for pin in item.pins]
+    if row.name == NUMPY:
+        held = built_for_one(row, pins, facts.target) if own.kind != "conda" else []
+    else:
+        held = held_below(row.needed_by, pins, facts.target)
     return [
         FeatureUse(
             path, facts.sources[path].data.decode("utf-8", "replace").count("\n", 0, pin.place) + 1, row.needed_by
@@ -204,8 +208,13 @@ def _match(
 
 
 def _message(found: list[tuple[TransitiveDistribution, FeatureUse]], facts: Facts) -> str:
-    names = tuple(dict.fromkeys(row.name for row, _ in found))
-    return f"Lightning {facts.target} does not install {_listed(names)}, which {_is(names)} used here"
+    names = tuple(dict.fromkeys(row.name for row, _ in found if row.name != NUMPY))
+    told = (
+        [f"Lightning {facts.target} does not install {_listed(names)}, which {_is(names)} used here"] if names else []
+    )
+    if any(row.name == NUMPY for row, _ in found):
+        told.append("the NumPy 2 that is installed here is too new for what is built for NumPy 1")
+    return "; ".join(told)
 
 
 def _reason(found: list[tuple[TransitiveDistribution, FeatureUse]]) -> str:

@@ -268,6 +268,36 @@ def test_setuptools_that_is_asked_for_stays_old_enough_for_an_old_torchmetrics()
         assert made_of == text.format(wanted).replace("1.6.0", "2.6.6")
 
 
+@pytest.mark.parametrize("held", ["pandas==1.2.4", "pandas<2", "matplotlib~=3.4.1", "opencv-python-headless<=4.9.0.80"])
+def test_what_is_built_for_numpy_1_keeps_the_newer_out(held: str) -> None:
+    made_of = after("requirements.txt", f"pytorch-lightning==1.6.0\n{held}\n", OLD)
+    assert made_of.startswith("pytorch-lightning==2.6.6\nnumpy<2\n")
+    (found,) = told({"requirements.txt": f"pytorch-lightning==1.6.0\n{held}\n", "train.py": OLD})
+    assert found.stops and "too new for what is built for NumPy 1" in found.message and "import" in found.reason
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "pandas",
+        "pandas>=1.2",
+        "pandas==2.2.2",
+        "pandas==1.5.3\nscipy==1.9.3",
+        "pandas==1.5.3\nnumpy==1.23.5",
+        "requests",
+    ],
+)
+def test_newer_builds_and_what_asks_for_numpy_itself_do_without(beside: str) -> None:
+    assert "numpy<2" not in after("requirements.txt", f"pytorch-lightning==1.6.0\n{beside}\n", OLD)
+
+
+def test_a_numpy_that_is_asked_for_stays_old_enough_for_an_old_build() -> None:
+    text = "pytorch-lightning==1.6.0\npandas==1.5.3\nnumpy{}\n"
+    for before, wanted in (("", "<2"), (">=1.21.3", ">=1.21.3,<2"), ("==1.23.5", "==1.23.5"), ("<2", "<2")):
+        made_of = after("requirements.txt", text.format(before), OLD)
+        assert made_of == text.format(wanted).replace("1.6.0", "2.6.6")
+
+
 def test_a_list_of_a_whole_environment_is_made_anew_with_another_torchmetrics() -> None:
     names = "absl-py aiohttp attrs certifi click filelock idna jinja2 markdown numpy pillow protobuf six tqdm urllib3"
     frozen = "".join(f"{name}==1.{number}.0\n" for number, name in enumerate(names.split()))
