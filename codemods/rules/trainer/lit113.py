@@ -15,7 +15,7 @@ from codemods.code.literals import literal
 from codemods.code.nodes import walk
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Span
-from codemods.lightning.arguments import oldest
+from codemods.lightning.arguments import current, oldest
 from codemods.lightning.calls import builds_trainer
 from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
@@ -161,7 +161,7 @@ def _is_never_tuned(file: PythonFile, facts: Facts, call: CallNode) -> Literal["
     """Whether no release that the project can be run with has a `fit` that obeyed the flags, and nothing calls `tune`:
     `safe` where nothing can, of this Trainer, `unsafe` where no code of the project does."""
     pinned = not is_open(facts, LIGHTNING) and not admits_below(facts, LIGHTNING, "1.0")
-    if not pinned and oldest({item.arg for item in call.node.keywords if item.arg}) < Version("1.0"):
+    if not pinned and oldest(_own_words(call)) < Version("1.0"):
         return None
     kept = kept_and_called(file, call, "tune")
     if kept and not kept[1] and not escapes(facts, file, call, kept[0], "tune"):
@@ -175,6 +175,12 @@ def _is_never_tuned(file: PythonFile, facts: Facts, call: CallNode) -> Literal["
         if kind == "notebook" or any(isinstance(node, ast.Attribute) and node.attr == "tune" for node in calls):
             return None
     return "unsafe" if pinned else None
+
+
+def _own_words(call: CallNode) -> frozenset[str]:
+    """The arguments of a call that tell for which release it was written: those of today other rules may have written
+    into it by now."""
+    return frozenset(item.arg for item in call.node.keywords if item.arg) - current()
 
 
 def _plan(

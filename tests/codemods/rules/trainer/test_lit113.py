@@ -213,7 +213,7 @@ def test_a_trainer_of_one_arm_that_others_may_tune_is_for_a_person(old: str, new
 
 
 def test_a_flag_of_one_arm_that_is_never_obeyed_goes() -> None:
-    body = ARMS.replace("        t.tune(m)\n", "").replace("max_epochs=1", "enable_model_summary=False")
+    body = ARMS.replace("        t.tune(m)\n", "").replace("max_epochs=1", "move_metrics_to_cpu=False")
     [finding] = run_rules({"a.py": HEAD + body}, rule("LIT113")).findings
     assert (finding.fix, finding.applied) == ("safe", True)
 
@@ -234,19 +234,26 @@ def test_a_value_that_is_not_seen_is_taken_to_be_a_flag() -> None:
 
 
 def test_a_flag_of_a_trainer_that_is_never_tuned_goes() -> None:
-    body = "t = pl.Trainer(auto_lr_find=flag, enable_model_summary=False)\nt.test(m)\n"
-    assert after(body) == "t = pl.Trainer(enable_model_summary=False)\nt.test(m)\n"
+    body = "t = pl.Trainer(auto_lr_find=flag, move_metrics_to_cpu=False)\nt.test(m)\n"
+    assert after(body) == "t = pl.Trainer(move_metrics_to_cpu=False)\nt.test(m)\n"
 
 
 @pytest.mark.parametrize(
     "body",
     [
         "t = pl.Trainer(auto_lr_find=flag)\nt.fit(m)\n",
-        "t = pl.Trainer(auto_lr_find=flag, enable_model_summary=False)\nhand(t)\nother.tune(m)\n",
+        "t = pl.Trainer(auto_lr_find=flag, move_metrics_to_cpu=False)\nhand(t)\nother.tune(m)\n",
     ],
 )
 def test_a_flag_that_an_old_fit_obeyed_or_others_may_stays(body: str) -> None:
     assert refusals({"a.py": HEAD + body}, "LIT113")
+
+
+@pytest.mark.parametrize("made", ["pl.Trainer(", "pl.Trainer.from_argparse_args(args, "])
+def test_what_other_rules_write_beside_a_flag_tells_no_release(made: str) -> None:
+    text = f"{HEAD}t = {made}auto_lr_find=flag, gpus=1, checkpoint_callback=False)\nt.fit(m)\n"
+    changed = run_rules({"a.py": text}, rule("LIT101"), rule("LIT110"), rule("LIT113"))
+    assert "auto_lr_find=flag" in changed.final()["a.py"].decode()
 
 
 def test_one_flag_is_one_finding() -> None:
