@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Literal
+
+from packaging.version import Version
 
 from codemods.code.scopes import ROOT, canonical
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
+from codemods.lightning.arguments import newest, oldest, once, rows
 from codemods.lightning.facts import MODULE, Facts, FileFacts
-from codemods.lightning.versions import LIGHTNING, admits_below, demands, is_open
+from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, demands, is_open
 
 Era = Literal["before", "after", "unknown"]
 
@@ -22,6 +26,12 @@ _ARGUMENTS = frozenset(
     {"gpus", "weights_summary", "progress_bar_refresh_rate", "checkpoint_callback", "resume_from_checkpoint",
      "distributed_backend", "amp_level", "num_tpu_cores", "tpu_cores", "auto_lr_find", "num_processes"}
 )  # fmt: skip
+
+_WRITTEN = frozenset(
+    {"accelerator", "callbacks", "devices", "enable_checkpointing", "enable_progress_bar", "num_sanity_val_steps",
+     "plugins", "precision", "profiler", "strategy"}
+)  # fmt: skip
+"""What rules write as arguments of Trainer besides the targets of `arguments.csv`."""
 
 _GONE_IN_1 = re.compile(
     rf"{re.escape(ROOT)}\.((core\.)?data_loader|(Train|Eval)Result|(logging|root_module|pt_overrides|testing)\b.*)"
@@ -47,6 +57,19 @@ def era(facts: Facts, release: str) -> Era:
             return "after"
         return "unknown" if demands(facts, LIGHTNING, release) else "before"
     return "before" if speaks_of_1x(facts) else "unknown"
+
+
+def ran(facts: Facts, names: Iterable[str], release: str, end: str = "2.0.0") -> tuple[bool, bool]:
+    """Whether a Trainer with arguments of those names may have been built by a Lightning before a release, and by one
+    from it on and before `end`: by one that the pins admit and that takes them all. Both where no release does.
+
+    Arguments that rules write tell nothing: they may have been written in this run, or in one before it.
+    """
+    taken = once().intersection(names) - _WRITTEN - {row.keyword for row in chain(*rows().values())}
+    if newest(taken) == Version("0.0"):
+        return True, True
+    before = admits_below(facts, LIGHTNING, release) and oldest(taken) < Version(release)
+    return before, admits_from(facts, LIGHTNING, release, end) and newest(taken) >= Version(release)
 
 
 def speaks_of_1x(facts: Facts) -> bool:

@@ -11,15 +11,12 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
-from packaging.version import Version
-
 from codemods.code.literals import literal
 from codemods.code.source import PythonFile
-from codemods.lightning.arguments import newest, oldest, once
+from codemods.lightning.eras import ran
 from codemods.lightning.facts import Facts
 from codemods.lightning.kinds import part_of_choice
 from codemods.lightning.strategies import is_strategy
-from codemods.lightning.versions import LIGHTNING, admits_below, admits_from
 from codemods.rules.trainer.gpus import Devices
 
 NAME = "num_processes"
@@ -47,12 +44,9 @@ def means_cpu(arguments: Mapping[str, ast.expr]) -> bool:
 def counting(facts: Facts, arguments: Mapping[str, ast.expr]) -> str:
     """Which of the two counted in every release that the pins admit and that takes such a call; neither where that
     went by the release."""
-    names = once() & arguments.keys()
     given = arguments.get("accelerator")
-    before = admits_below(facts, LIGHTNING, SINCE) and oldest(names) < Version(SINCE)
-    end = NO_STRATEGY if given is not None and is_strategy(given) else "2.0.0"
-    after = admits_from(facts, LIGHTNING, SINCE, end) and newest(names) >= Version(SINCE)
-    if before == after or newest(names) == Version("0.0"):
+    before, after = ran(facts, arguments, SINCE, NO_STRATEGY if given is not None and is_strategy(given) else "2.0.0")
+    if before == after:
         return ""
     return "gpus" if before else NAME
 

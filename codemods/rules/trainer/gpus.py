@@ -38,13 +38,14 @@ NEW_ACCELERATORS = (*GPU_NAMES, "auto", "cpu", "tpu", "hpu", "ipu", "mps")
 FIRM = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Compare)
 """What may stand beside `and` and `or` without brackets."""
 UNSEEN = "fixer assumes that it is None, a number, a list, or text with a comma"
+TEXT = 'it is text: "1" named a device before 1.5, and is a number of devices since'
 
 
 def read_gpus(node: ast.expr) -> Devices | None:
     """What a literal asked of Lightning 1.x, None where it is no literal or not the same in every 1.x.
 
     Run on 1.9.5 with four devices: None and 0 are the CPU, n the first n, -1 and "-1" all, "0,1" and [0, 1]
-    those two. "1" was an id before 1.4 and is a count since (M016), and "0" was both.
+    those two. "1" was an id before 1.5 and is a count since (M016), and "0" was both.
     """
     known, value = literal(node)
     if not known:
@@ -104,7 +105,7 @@ def read_value(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -
         return Devices(f'"gpu" if {text} else "cpu"', f"{text} or 1", True)
     if kind not in ("str", "?"):
         return None
-    why = 'it is text: "1" named a device before 1.4, and is a number of devices since' if kind == "str" else UNSEEN
+    why = TEXT if kind == "str" else UNSEEN
     return Devices(f'"gpu" if {text} else "cpu"', f'{text} or "auto"', True, level="unsafe", why=why)
 
 

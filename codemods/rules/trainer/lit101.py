@@ -41,6 +41,7 @@ from codemods.rewrite.fields import structured
 from codemods.rewrite.keywords import is_commented, replaced, with_value
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
 from codemods.rules.trainer.device_plan import COUNTS_OTHERS, Rewrite, is_whole, plan_rewrite, planned_of
+from codemods.rules.trainer.gpu_texts import by_release
 from codemods.rules.trainer.gpus import CPU, Devices, devices_asked
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _trainer_call(file: PythonFile, facts: Facts, call: CallNode, given: ast.key
     if not is_whole(call):
         why = "the call also takes arguments by position or `*`, which may hold `accelerator` or `devices`"
         return _manual(file, given, why, 'if they do not, write accelerator="gpu", devices=... for gpus=')
-    asked = devices_asked(facts, file, call, given.value)
+    asked = by_release(facts, file, given.value, devices_asked(facts, file, call, given.value), arguments)
     if asked is None:
         return _unreadable(file, given, arguments)
     planned = planned_of(file, facts, call, asked)
@@ -188,7 +189,7 @@ def _exchanged(
     found = []
     for entry in mine:
         at = as_read(file, call, entry, every)
-        asked = _asked(facts, file, at, entry) if at else None
+        asked = _asked(facts, file, at, entry, arguments) if at else None
         others = [name for name in names_of(every) if name in ("accelerator", "devices", *COUNTS_OTHERS)]
         if asked is None or entry.value is None or (others and (len(mine) > 1 or len(others) > len(set(others)))):
             return []
@@ -214,11 +215,13 @@ def _exchanged(
     return found
 
 
-def _asked(facts: Facts, file: PythonFile, call: CallNode, entry: HandedKeyword) -> Devices | None:
-    """What a key asks for."""
+def _asked(
+    facts: Facts, file: PythonFile, call: CallNode, entry: HandedKeyword, arguments: Mapping[str, ast.expr]
+) -> Devices | None:
+    """What a key asks for, given the keywords that it comes with."""
     if entry.value is None:
         return None
-    return devices_asked(facts, file, call, entry.value)
+    return by_release(facts, file, entry.value, devices_asked(facts, file, call, entry.value), arguments)
 
 
 def _surely(
@@ -279,11 +282,12 @@ RULE = Rule(
         "Lightning 1.7 deprecated `gpus=` and 2.0 removed it: the call is a TypeError (guide row M164, pull request "
         "16171). None and 0 asked for the CPU, which 1.x also took by default and 2.x does not, so they become "
         '`accelerator="cpu"`. Strings with a comma were ids (M016, pull request 6388); a string without one was an id '
-        "before 1.4 and a count after, and is left to you. A value that is known only when the program runs "
-        'becomes `accelerator="gpu" if value else "cpu", devices=value or 1`: safely where it is certainly a number, '
-        "as an option with `type=int` is, and unsafely where it may be text. Beside GPUs `num_processes=` counted "
-        "nothing up to 1.5, and 1.6 to 1.9 took it alone (run on 1.4.9 to 1.9.5): it goes safely where the project's "
-        "Lightning is one before 1.6."
+        "before 1.5 and is a count since, which is rewritten where the pins, or the other arguments of the call, tell "
+        "which of the two ran it. A value that is known only when the program runs becomes "
+        '`accelerator="gpu" if value else "cpu", devices=value or 1`: safely where it is certainly a number, as an '
+        "option with `type=int` is, or where text is a count, and unsafely where it may be other text. Beside GPUs "
+        "`num_processes=` counted nothing up to 1.5, and 1.6 to 1.9 took it alone (run on 1.4.9 to 1.9.5): it goes "
+        "safely where the project's Lightning is one before 1.6."
     ),
     fix="safe",
     versions="Lightning 1.x -> 2.0 and later",

@@ -12,10 +12,11 @@ from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.arguments import ArgumentRow
+from codemods.lightning.eras import ran
 from codemods.lightning.facts import Facts
 from codemods.lightning.kinds import bound_to, kind_of
 from codemods.lightning.spelling import Spelled
-from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, is_open
+from codemods.lightning.versions import LIGHTNING, admits_below
 from codemods.rewrite.advice import brief
 from codemods.rule import NodeEdit
 from codemods.rules.trainer.argument_words import advised
@@ -96,15 +97,15 @@ def _unset_checkpoint(file: PythonFile, facts: Facts, call: CallNode) -> Argumen
     elements = given.elts if isinstance(given, ast.List) else []
     if any(is_checkpoint(file, facts, call, each) for each in elements):
         return ArgumentOutcome("safe", "a ModelCheckpoint among the callbacks is all that there is, with or without it")
-    known = not is_open(facts, LIGHTNING)
-    if known and not admits_below(facts, LIGHTNING, "1.5"):
+    before, after = ran(facts, keywords(call.node), "1.5")
+    if after and not before:
         return ArgumentOutcome("safe", "it was the default")
     others = isinstance(given, ast.List) and all(is_other_callback(file, facts, call, each) for each in elements)
     if not (others or given is None or literal(given) == (True, None)):
         return f"{NO_OWN}; write enable_checkpointing=False, unless there is a ModelCheckpoint among the callbacks"
-    before = known and not admits_from(facts, LIGHTNING, "1.5")
-    reason = NO_OWN if before else f"{NO_OWN}, which fixer assumes to be meant; in 1.5 and 1.6 it was the default"
-    return ArgumentOutcome("safe" if before else "unsafe", reason, (("enable_checkpointing", "False"),))
+    surely = before and not after
+    reason = NO_OWN if surely else f"{NO_OWN}, which fixer assumes to be meant; in 1.5 and 1.6 it was the default"
+    return ArgumentOutcome("safe" if surely else "unsafe", reason, (("enable_checkpointing", "False"),))
 
 
 def _is_one_or_off(values: Sequence[ast.expr], is_made: Callable[[ast.expr], bool], off: tuple[object, ...]) -> bool:

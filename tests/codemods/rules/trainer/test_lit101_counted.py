@@ -142,7 +142,7 @@ def test_a_comparison_around_the_call_counts_too() -> None:
     [("'ddp' if args.gpus > 1 else None", "safe"), ("'ddp' if args.gpus and args.gpus > 1 else None", "unsafe")],
 )
 def test_a_comparison_in_the_call_itself_counts_too(beside: str, level: str) -> None:
-    text = HEAD + f"def go(args):\n    return Trainer(gpus=args.gpus, strategy={beside})\n"
+    text = HEAD + f"def go(args):\n    return Trainer(gpus=args.gpus, logger={beside})\n"
     assert {found for _, found in findings(text)} == {level}
 
 

@@ -58,3 +58,16 @@ def test_others_do_not(given: str) -> None:
 def test_callbacks_that_may_save_are_left_to_a_person(given: str) -> None:
     text = f"checkpoint_callback=None, callbacks={given}"
     assert made(text, OLD) == ("manual", text)
+
+
+def test_an_argument_that_went_in_1_5_tells_the_release_too() -> None:
+    level, after = made("checkpoint_callback=None, distributed_backend='ddp'", ())
+    assert level == "safe" and OFF in after
+
+
+def test_what_another_rule_writes_does_not() -> None:
+    for beside in ("gpus=1", "weights_summary=None"):
+        text = f"{HEAD}Trainer(checkpoint_callback=None, {beside})\n"
+        done = run_rules({"a.py": text})
+        assert [item.fix for item in done.findings if "checkpoint_callback" in item.message] == ["unsafe"]
+        assert "checkpoint_callback=None" in done.final()["a.py"].decode()
