@@ -383,12 +383,22 @@ def _is_namespace(file: PythonFile, call: CallNode, name: str, known: Iterable[O
     parsers = {parser for item in known for parser in item.parsers}
     functions = [item for item in call.within if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)]
     assigned = [item.node.value for item in _bindings(file, call, name)]
+    assigned = [value for value in assigned if not _holds_all_of(file, value, name)]
     if not assigned:
         every = [
             argument.arg for function in functions for argument in [*function.args.args, *function.args.kwonlyargs]
         ]
         return name in every
     return all(is_parse(value) or _called(value) in parsers for value in assigned)
+
+
+def _holds_all_of(file: PythonFile, value: ast.expr | None, name: str) -> bool:
+    """Whether it is `Namespace(**vars(name), ...)`, which has what that one had, and ends where it is given any of it
+    again."""
+    if not isinstance(value, ast.Call) or value.args or file.scope.resolve(value.func) != "argparse.Namespace":
+        return False
+    held = (f"vars({name})", f"{name}.__dict__")
+    return any(item.arg is None and ast.unparse(item.value) in held for item in value.keywords)
 
 
 def _bindings(file: PythonFile, call: CallNode, name: str) -> list[AssignNode]:
