@@ -40,10 +40,11 @@ COMPILED = (
     "av", "blis", "faiss-cpu", "fiona", "grpcio", "h5py", "jaxlib", "lightgbm", "llvmlite", "lxml", "matplotlib",
     "netcdf4", "numba", "numexpr", "numpy", "onnx", "onnxruntime", "opencv-contrib-python", "opencv-python",
     "opencv-python-headless", "pandas", "pillow", "polars", "pyarrow", "pyproj", "rasterio", "ray", "scikit-image",
-    "scikit-learn", "scipy", "sentencepiece", "shapely", "spacy", "statsmodels", "tables", "thinc", "tokenizers",
-    "torch", "torchaudio", "torchvision", "xgboost",
+    "scikit-learn", "scipy", "sentencepiece", "shapely", "soundfile", "spacy", "statsmodels", "tables", "thinc",
+    "tokenizers", "torch", "torchaudio", "torchvision", "xgboost",
 )  # fmt: skip
-"""What is taken as a wheel or not at all: to compile it takes longer than the proof."""
+"""What is taken as a wheel or not at all: to compile it takes longer than the proof, or what is built of its source
+lacks a library that its wheels bring."""
 _ONLINE = (
     "/etc/resolv.conf", "/etc/gai.conf", "/etc/protocols", "/etc/services", "/etc/ca-certificates", "/etc/ssl/cert.pem",
     "/etc/ssl/openssl.cnf", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted",
