@@ -6,6 +6,7 @@ Runs in the target's interpreter, beside the harness: standard library and torch
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 import math
 import re
@@ -17,7 +18,7 @@ from typing import Any, TypeGuard
 from .alone_batches import BATCH, SIDE, TIME, Place, Spec, at, leaf, leaves, natural, replaced
 
 LARGEST = 4_000_000
-_MUCH = 8
+MUCH = 8
 _PIECE = 2
 _LENGTH = re.compile(r"(\w+?)s?_?len(?:s|gths?)?$")
 _SIDES = (28, 64, 96, 128, 224, 256, 16, 299, 384, 512)
@@ -140,7 +141,7 @@ def swapped(have: int, want: int, trouble: Trouble, dimension: int | None = None
     """Every tensor with a dimension of one size gets the other there; a much larger one first where it costs least.
     Pictures and volumes whose sides are all of that size get the other for all of them first."""
     suspects = trouble.suspects()
-    if want > _MUCH * have:
+    if want > MUCH * have:
         suspects.sort(key=lambda pair: (not is_float(pair[1]), math.prod(pair[1]["shape"])))
     for place, part in suspects:
         shape = part["shape"]
@@ -155,7 +156,9 @@ def stretched(one: int, other: int, trouble: Trouble) -> Iterator[Spec]:
     """Where a part of a sample is stretched before it meets the rest: a short piece of that part, and as much of the
     rest as it becomes."""
     have, ratio = min(one, other), max(one, other) // max(1, min(one, other))
+    met = _met(trouble)
     held = [(place, part) for place, part in trouble.suspects() if have > 1 and have in part["shape"][1:]]
+    held.sort(key=lambda pair: pair[0] in met)
     for short, _ in held if ratio > 1 and max(one, other) % have == 0 else ():
         new = trouble.spec
         for place, part in held:
@@ -163,6 +166,20 @@ def stretched(one: int, other: int, trouble: Trouble) -> Iterator[Spec]:
             first, *rest = part["shape"]
             new = replaced(new, place, {**part, "shape": [first, *(size if was == have else was for was in rest)]})
         yield new
+
+
+def _met(trouble: Trouble) -> set[Place]:
+    """The parts of the batch that a line on the way names itself: it is what is made of others that was stretched."""
+    known = {memory(value): place for place, value in parts(trouble.made) if is_tensor(value)}
+    found: set[Place] = set()
+    for frame, line in trouble.own():
+        for node in taken_from(linecache.getline(frame.f_code.co_filename, line)):
+            value = frame.f_locals.get(node.value.id) if isinstance(node.value, ast.Name) else None
+            with contextlib.suppress(LookupError, TypeError, ValueError):
+                held = value[ast.literal_eval(node.slice)] if isinstance(value, list | tuple | dict) else None
+                if is_tensor(held) and memory(held) in known:
+                    found.add(known[memory(held)])
+    return found
 
 
 def single(trouble: Trouble) -> Iterator[Spec]:
@@ -250,6 +267,15 @@ def keyed(tree: ast.AST) -> list[tuple[str, str]]:
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
         and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
     ]  # fmt: skip
+
+
+def taken_from(line: str) -> list[ast.Subscript]:
+    """What a line takes out of something."""
+    try:
+        tree = ast.parse(line.strip().rstrip(":"))
+    except SyntaxError:
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
 
 
 def names_in(line: str) -> list[str]:

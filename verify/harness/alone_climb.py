@@ -31,6 +31,7 @@ from .alone_stubs import PackageMissing
 from .alone_tries import (
     BATCHES,
     EPOCHS,
+    ONE_TRY_S,
     STEP_SCORE,
     Attempt,
     Doubtful,
@@ -61,6 +62,9 @@ _REFUSED = re.compile(r"Support for `\w+` has been removed in v\d")
 _NUMBERS = re.compile(r"\d+")
 CALLED = 10
 """How many other arguments a method that is called before gets after an error in it."""
+QUICK_S, QUICK = 8.0, 6
+"""A try may first take so many seconds, or a share of the search: what is too slow then waits until nothing else is
+left, as one that takes more shows little of the many that a search needs."""
 EXTRA = 24
 """How many tries batches of recorded shapes get beyond `TRIES`."""
 
@@ -126,6 +130,8 @@ class Climb:
         self.waiting: deque[TryState] = deque()
         self.queue: list[Waiting] = []
         self.mending: deque[tuple[TryState, str]] = deque()
+        self.late: deque[TryState] = deque()
+        self.most = min(ONE_TRY_S, max(QUICK_S, seconds / QUICK))
         self.mended = 0
         self.order = self.tries = 0
         self.known: set[str] = set()
@@ -166,7 +172,7 @@ class Climb:
         return None
 
     def _is_on(self) -> bool:
-        left = bool(self.mending or self.waiting or self.begin or self.queue)
+        left = bool(self.mending or self.waiting or self.begin or self.queue or self.late)
         return left and self.tries - self.pace.extra < TRIES and time.monotonic() < self.end
 
     def _next(self) -> _Turn | None:
@@ -180,6 +186,9 @@ class Climb:
             is_waiting = is_start = False
         elif is_waiting or is_start:
             state, before = (self.waiting if is_waiting else self.begin).popleft(), ""
+        elif not self.queue:
+            self.most = ONE_TRY_S
+            state, before = self.late.popleft(), ""
         else:
             state, before = heapq.heappop(self.queue)[2:]
         if is_start and state.key in self.known:
@@ -215,7 +224,12 @@ class Climb:
         left = max(1.0, self.end - time.monotonic())
         module = self.built[1] if self.built and same else None
         self.built = None
-        return attempt(self.bench, self.cls, turn.state, module, self.trainer, seconds=left, shapes=turn.shapes)
+        tried = attempt(
+            self.bench, self.cls, turn.state, module, self.trainer, seconds=left, most=self.most, shapes=turn.shapes
+        )
+        if isinstance(tried.error, TooSlow) and self.most < ONE_TRY_S:
+            self.late.append(replace(turn.state, batch=tried.spec, shaped=tried.shaped))
+        return tried
 
     def _too_slow(self, turn: _Turn, tried: Attempt, took: float) -> Attempt:
         """A try that trains, but takes most of the time: smaller ones are looked for in what is left."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from .alone_batches import BATCH, SIDE, KeyedDict, Place, Spec, at, leaves, named, natural, replaced
 from .alone_changes import (
+    MUCH,
     Trouble,
     changed,
     dimensions,
@@ -151,8 +152,12 @@ def _pair(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     yield from swapped(int(match[1]), int(match[2]), trouble)
 
 
-def _stretched(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
-    yield from stretched(int(match[1]), int(match[2]), trouble)
+def _sized_alike(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """Of much more than the other, less is made first: a try costs as much as what it computes."""
+    one, other = int(match[1]), int(match[2])
+    orders = [_pair(match, trouble), stretched(one, other, trouble)]
+    for found in orders if max(one, other) <= MUCH * min(one, other) else reversed(orders):
+        yield from found
 
 
 def _sizes(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
@@ -354,8 +359,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
         (r"a Tensor with (\d+) elements cannot be converted to Scalar", _scalars),
         (r"size of tensor a", _loss),
         (r"expanded size of the tensor \((\d+)\) must match the existing size", _expanded),
-        (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _pair),
-        (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _stretched),
+        (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _sized_alike),
         (r"must match except in dimension|[Kk]ernel size can't be greater|[Oo]utput size is too small"
          r"|Expected more than 1 value per channel|[Pp]adding size should be less|too small|input.*smaller"
          r"|must be (?:larger|greater) than", _larger),

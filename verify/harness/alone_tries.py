@@ -176,10 +176,11 @@ def attempt(
     trainer: dict[str, Any],
     *,
     seconds: float = ONE_TRY_S,
+    most: float = ONE_TRY_S,
     shapes: Sequence[Shape] = (),
 ) -> Attempt:
-    """Build a module and train it on one batch: that of the state, else the first that its first layer and what the
-    project writes down of `shapes` lead to."""
+    """Build a module and train it on one batch, in at most so many `seconds`, of which it may compute `most`: on that
+    of the state, else the first that its first layer and what the project writes down of `shapes` lead to."""
     seen = _StepCounter()
     spec, made, shaped = state.batch, None, state.shaped
     others: list[tuple[dict[str, Any], str]] = []
@@ -189,7 +190,7 @@ def attempt(
     try:
         with (
             bounded(bench.memory),
-            _limit(min(seconds, ONE_TRY_S), seconds),
+            _limit(min(seconds, most), seconds),
             blank(bench.absent if state.weights else None),
         ):
             if module is None:

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +27,7 @@ from verify.harness.alone_data import Offers
 from verify.harness.alone_errors import following, is_about_inputs
 from verify.harness.alone_sizes import reduced, smaller
 from verify.harness.alone_tries import (
+    ONE_TRY_S,
     Attempt,
     NothingLearned,
     RepeatedBatches,
@@ -284,6 +286,53 @@ def test_a_model_whose_steps_take_too_long_is_made_smaller_where_that_trains(
     assert state is not None and state.arguments == {"width": width}
     assert state.full == ({"width": 512} if width == 32 else None)
     assert state.slow is (width == 512)
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_a_try_that_takes_long_waits_for_what_takes_less(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less is made where there is less; else what took long gets its time once nothing else is left."""
+    seen = []
+
+    def attempt(_: object, __: object, state: TryState, *___: object, most: float, **____: object) -> Attempt:
+        seen.append((state.arguments["width"], most))
+        is_long = (state.arguments["width"] > 32 or not wide) and most < ONE_TRY_S
+        error = TooSlow("it takes long") if is_long else None
+        return Attempt(error, (), 1.0, torch.nn.Linear(1, 1), {"items": []}, seconds=0.1)
+
+    monkeypatch.setattr("verify.harness.alone_climb.attempt", attempt)
+    if not wide:
+        monkeypatch.setattr("verify.harness.alone_climb.children", lambda *_: iter(()))
+    cls, bench = type("Wide", (), {"__init__": lambda self, width: None}), TryBench(None, ".", 1)
+    offers = Offers(bench, lambda *_: ModuleType("none"), ())
+    state, _, _ = Climb(bench, cls, ArgumentHints({}, ({"width": 512},)), {}, 60, offers).run()
+    assert state is not None and state.arguments["width"] == (32 if wide else 512)
+    assert seen[0] == (512, 10.0) and seen[-1] == ((32, 10.0) if wide else (512, ONE_TRY_S))
+
+
+STRETCHED = """def heard(parts):
+    longer = parts[1].repeat(1, 256)
+    return met(parts[0], longer)
+
+
+def met(one, other):
+    return one.cos() + other
+"""
+
+
+@pytest.mark.parametrize("text", [STRETCHED, STRETCHED.replace("0", "'a'").replace("parts[1]", "parts['b']")])
+def test_what_is_made_of_a_part_is_what_was_stretched(text: str, tmp_path: Path) -> None:
+    (tmp_path / "heard.py").write_text(text)
+    held: dict[str, Any] = {}
+    exec(compile(text, str(tmp_path / "heard.py"), "exec"), held)
+    leaves = [leaf([4, 64]), leaf([4, 64])]
+    spec = {"items": leaves, "kind": "list"} if text == STRETCHED else {"keys": dict(zip("ab", leaves, strict=True))}
+    made = make({"kind": "dict", **spec}, generator(1))
+    with pytest.raises(RuntimeError) as raised:
+        held["heard"](made)
+    frames = tuple(traceback.walk_tb(raised.value.__traceback__))
+    trouble = Trouble(raised.value, frames, {"kind": "dict", **spec}, made, torch.nn.Linear(3, 1), str(tmp_path))
+    first, _ = next(following(trouble))
+    assert told(first) in ("(float32 4x512, float32 4x2)", "{a: float32 4x512, b: float32 4x2}")
 
 
 def test_a_much_larger_size_is_tried_first_where_it_costs_least() -> None:
