@@ -6,9 +6,11 @@ batches that its training step takes; `replay` trains what was found, so that tw
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -39,15 +41,29 @@ _NO_TIME = "there was no time to try it"
 # -- finding modules
 
 
-def load(bench: TryBench, names: list[str]) -> ModuleType:
-    """Import a file of the project by the first of its names that works, standing in for packages that are missing."""
+def load(bench: TryBench, file: Mapping[str, Any]) -> ModuleType:
+    """Import a file of the project by the first of its names that works, standing in for packages that are missing: by
+    one that is not another file's, which a file of the same name in another folder may have been imported by."""
     told: Exception | None = None
-    for name in names:
+    others: list[ModuleType] = []
+    for name in file["names"]:
         try:
-            return bench.imported(name)
+            module = bench.imported(name)
         except Exception as error:
             told = error if told is None or "relative import" in str(told) else told
-    raise told or ImportError(f"{names[0]} cannot be imported")
+            continue
+        if _is_of(module, Path(bench.root, file["path"])):
+            return module
+        others.append(module)
+    if others:
+        return others[0]
+    raise told or ImportError(f"{file['names'][0]} cannot be imported")
+
+
+def _is_of(module: ModuleType, path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return path.samefile(getattr(module, "__file__", None) or "")
+    return False
 
 
 def modules_of(module: ModuleType) -> Iterator[type]:
@@ -80,7 +96,7 @@ def search(bench: TryBench, spec: dict[str, Any], record: Callable[..., None]) -
                 record("unfound", path=file["path"], cls=None, why=_NO_TIME, late=True)
             continue
         try:
-            module = load(bench, file["names"])
+            module = load(bench, file)
         except BaseException as error:
             record("unfound", path=file["path"], cls=None, why=f"it cannot be imported: {said(error, bench.root)}")
             continue
@@ -155,7 +171,7 @@ def _evaluated(bench: TryBench, cls: type, state: TryState, trainer: dict[str, A
 
 def replay(bench: TryBench, recipe: dict[str, Any]) -> None:
     """Build a module as a recipe says and train it on its batches; errors are the caller's to record."""
-    module = getattr(load(bench, recipe["names"]), recipe["cls"])
+    module = getattr(load(bench, recipe), recipe["cls"])
     state, trainer = TryState.of(recipe), {**recipe["trainer"], **_called(recipe.get("call"))}
     for name in recipe["left"]:
         _try_evaluation(bench, module, state, name, trainer)

@@ -40,7 +40,7 @@ CANDIDATES, OWN, OFFERS = 4, 6, 2
 SHARE, LONGEST_S = 1 / 3, 20.0
 LARGEST = 16_000_000
 _FETCHES = re.compile(r"download|urlopen|urlretrieve|requests|wget|gdown|load_dataset|from_pretrained|hub")
-Load = Callable[[TryBench, list[str]], ModuleType]
+Load = Callable[[TryBench, Mapping[str, Any]], ModuleType]
 Given = dict[str, Any]
 
 
@@ -104,7 +104,7 @@ class Offers:
 
     def _of_class(self, file: Mapping[str, Any], name: str, made: MadeFiles) -> Any:
         """A batch of a class of the project, built as modules are: by its defaults, hints, names and errors."""
-        cls = getattr(self.load(self.bench, file["names"]), name)
+        cls = getattr(self.load(self.bench, file), name)
         if not _is_data(cls):
             raise Undescribed(name)
         held = file["hints"]

@@ -197,6 +197,7 @@ def _data(
     calls = {name: said.calls[name] for name in (*datamodules, *datasets) if name in said.calls}
     tree = sources.tree(path)
     return {
+        "path": path,
         "names": _chosen(sources, sources, path).names,
         "modules": datamodules,
         "sets": datasets,

@@ -58,13 +58,19 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
 
 
 def search(
-    folder: Path, root: Path, files: tuple[str, ...], budget: float = 200, memory: int = 2**33, most: int | None = None
+    folder: Path,
+    root: Path,
+    files: tuple[str, ...],
+    budget: float = 200,
+    memory: int = 2**33,
+    most: int | None = None,
+    paths: tuple[str, ...] = (),
 ) -> dict[str, dict[str, Any]]:
     """What a search says of each class of some files, in a process that may set aside `most` bytes."""
     sources = Sources(root)
     chosen = modules.chosen(sources, sources, files)
     spec = {
-        "mode": "search", "paths": ["."], "namespaces": ["pytorch_lightning"], "trainer": {}, "budget": budget,
+        "mode": "search", "paths": [*paths, "."], "namespaces": ["pytorch_lightning"], "trainer": {}, "budget": budget,
         "seed": 1, "memory": memory,
         "seconds": 250, "record": str(folder / "record.jsonl"), "scratch": str(folder), "limit_train_batches": 2,
         "limit_val_batches": 1, "max_epochs": 1,
@@ -83,6 +89,18 @@ def bounded(spec: Path, folder: Path, most: int) -> subprocess.CompletedProcess[
     start = f"{limit}; import os, sys; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
     command = [sys.executable, "-c", start, "-B", str(HARNESS), str(spec)]
     return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def test_files_of_one_name_in_several_folders_are_told_apart(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / "project" / name).mkdir(parents=True)
+        text = HEAD.replace("Model", name.title()) + BODY
+        (tmp_path / "project" / name / "model.py").write_text(text)
+    found = search(tmp_path, tmp_path / "project", ("first/model.py", "second/model.py"), paths=("first", "second"))
+    assert {name: event["path"] for name, event in found.items()} == {
+        "First": "first/model.py", "Second": "second/model.py"
+    }  # fmt: skip
+    assert found["Second"]["event"] == "recipe", found["Second"]["why"]
 
 
 @pytest.mark.parametrize(
