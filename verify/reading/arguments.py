@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from verify.reading.commands import Command
+from verify.reading.commands import Command, is_open, usable
 from verify.reading.names import last_name
 from verify.reading.outlines import is_main, outline_of
 from verify.reading.sources import Sources, imports
@@ -61,6 +61,55 @@ def filled(sources: Sources, path: str, said: Sequence[Command], *, alone: bool 
             return ()
         found += [value] if each.option is None else [each.option, value]
     return (*found, *_switches(sources, path, alone))
+
+
+def completed(sources: Sources, path: str, args: Sequence[str], said: Sequence[Command]) -> tuple[str, ...]:
+    """Arguments that somebody gives a script, with what fits in place of values that only their writer knows or of
+    files that are not here, as for what a script requires; options that do without such a value are left out. None
+    where the rest says nothing but what the options say themselves."""
+    options = dict(_declared(sources, path))
+    found: list[str] = []
+    is_told = False
+    for option, values in _pairs(args):
+        name = _plain(option)
+        asked = options.get(name)
+        if option and name not in options:
+            continue
+        if any(map(is_open, values)) or not usable(sources.root, (option, *values)):
+            value = _value(asked, sources.root, path, said) if asked else None
+            found += [option, value] if value is not None else []
+            if not option:
+                return ()
+        else:
+            found += [option, *values] if option else values
+            is_told = is_told or asked is not None
+    return tuple(found) if is_told else ()
+
+
+def _pairs(args: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """The options of a command, each with its values; without a name what stands before them."""
+    pairs: list[tuple[str, list[str]]] = [("", [])]
+    for word in args:
+        name, sign, value = word.partition("=")
+        if word.startswith("-") and not re.fullmatch(r"-[\d.]+(e-?\d+)?", word):
+            pairs.append((name, [value] if sign else []))
+        else:
+            pairs[-1][1].append(word)
+    return (pair for pair in pairs if any(pair))
+
+
+def _declared(sources: Sources, path: str) -> Iterator[tuple[str, RequiredArgument | None]]:
+    """The options that a script declares by their names, those in full that have no value unless somebody gives one:
+    what Lightning declares for it is not here, as a release declares other ones than the next."""
+    for call in _speaking(sources, path, alone=False):
+        if not isinstance(call, ast.Call) or last_name(call.func) not in ("add_argument", "option"):
+            continue
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        words = [word for word in _strings(ast.List([*call.args])) if word.startswith("-")]
+        option, default = max(words, key=len, default=""), given.get("default", ast.Constant(None))
+        is_set = bool(given.keys() & {"action", "is_flag"}) or not isinstance(default, ast.Constant)
+        one = RequiredArgument(option, _plain(option), _kind(given.get("type")), _choices(given))
+        yield from ((_plain(word), None if is_set or _constant(default) is not None else one) for word in words)
 
 
 def required(sources: Sources, path: str, *, alone: bool = False) -> list[RequiredArgument]:

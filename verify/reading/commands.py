@@ -26,11 +26,13 @@ _ENDS = re.compile(r"\.(ya?ml|json|jsonl|csv|tsv|txt|h5|hdf5|pkl|pt|pth|ckpt|npy
 
 @dataclass(frozen=True)
 class Command:
-    """How a script is started: by its path or its module name, with arguments."""
+    """How a script is started: by its path or its module name, with arguments, of which `is_open` says that some hold
+    what only their writer knows."""
 
     script: str | None
     module: str | None
     args: tuple[str, ...]
+    is_open: bool = False
 
 
 def starts_python(text: str) -> bool:
@@ -58,7 +60,7 @@ def commands(root: Path) -> Iterator[Command]:
 
 
 def parsed(rest: str) -> Command | None:
-    """What comes after `python` as a command; None where it is none, or holds what only its writer knows."""
+    """What comes after `python` as a command; None where it is none."""
     rest = re.split(r"\s(?:&&|\|\||[;&|#>])|`|\s2>", rest)[0].strip()
     if rest[-1:] in ("'", '"') and rest.count(rest[-1]) % 2:
         rest = rest[:-1]
@@ -70,13 +72,18 @@ def parsed(rest: str) -> Command | None:
         words.pop(0)
     while words and words[0].startswith("--"):  # of what launches, such as `torchrun --nproc_per_node 2`
         words = words[2:] if words[1:] and words[1].isdigit() else words[1:]
-    if not words or any(_OPEN.search(word) for word in words):
+    if not words or is_open(words[0]):
         return None
     if words[0] == "-m" and len(words) > 1 and re.fullmatch(r"[A-Za-z_][\w.]*", words[1]):
-        return Command(None, words[1], tuple(words[2:]))
+        return Command(None, words[1], tuple(words[2:]), any(map(is_open, words[2:])))
     if words[0].endswith(".py"):
-        return Command(PurePosixPath(words[0]).as_posix(), None, tuple(words[1:]))
+        return Command(PurePosixPath(words[0]).as_posix(), None, tuple(words[1:]), any(map(is_open, words[1:])))
     return None
+
+
+def is_open(word: str) -> bool:
+    """Whether a word of a command holds what only its writer knows: `<N>`, `$DATA`, `/path/to/data`."""
+    return bool(_OPEN.search(word))
 
 
 def usable(root: Path, args: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from verify.reading.arguments import cli_args, filled
+from verify.reading.arguments import cli_args, completed, filled
 from verify.reading.commands import Command, commands, usable
 from verify.reading.modules import touches
 from verify.reading.names import in_tests
@@ -100,20 +100,26 @@ def _found(sources: Sources, changed: Iterable[str]) -> tuple[Entry, ...]:
 
 def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[Entry]:
     """A script with arguments that somebody gives it and whose files are there, the first that name data which is made
-    up and the first of all; and with those alone that it cannot do without or does not train without, of all that run
-    with it and of its own. Last of all with arguments that somebody gives it for something else than a training, where
-    there are no others."""
+    up and the first of all, or else the first that are so once what only their writer knows is something else; and
+    with those alone that it cannot do without or does not train without, of all that run with it and of its own. Last
+    of all with arguments that somebody gives it for something else than a training, where there are no others."""
     plain = _entry(sources, path, ())
     dotted = ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__main__")
-    given = []
+    given: list[Entry] = []
+    others: list[Entry] = []
     for command in said:
         by_path = command.script is not None and (command.script == path or path.endswith(f"/{command.script}"))
-        if (by_path or command.module == dotted) and command.args and usable(sources.root, command.args):
-            given.append(Entry(path, command.args, command.module or plain.module))
+        if (by_path or command.module == dotted) and command.args:
+            is_whole = not command.is_open and usable(sources.root, command.args)
+            (given if is_whole else others).append(Entry(path, command.args, command.module or plain.module))
+    said = [command for command in said if not command.is_open]
     training = [each for each in given if not _is_for_else(each.args)]
     training.sort(key=lambda each: not any(map(_TRAINING.fullmatch, each.args)))
     yield from [each for each in training if any(map(MADE_UP.search, each.args))][:1]
     yield from training[:1]
+    if not training:
+        ready = (replace(each, args=completed(sources, path, each.args, said)) for each in others)
+        yield from itertools.islice((each for each in ready if each.args and not _is_for_else(each.args)), 1)
     if hands_to_cli(sources, path):
         yield replace(plain, args=cli_args(sources, path, said))
     else:

@@ -25,6 +25,46 @@ def test_arguments_come_from_the_first_command_whose_files_are_there(tmp_path: P
     assert found == ["python train.py --config small.yaml --out runs/x.pt", "python train.py", "python cli.py fit"]
 
 
+OPTIONS = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--data_dir", type=str)
+parser.add_argument("--net", choices=list(NETS))
+parser.add_argument("-r", "--rate", type=float)
+parser.add_argument("--size", type=int, default=3)
+parser.add_argument("--resume", default="")
+args = parser.parse_args()
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "args"),
+    [
+        ('--data_dir="{DATA}" --net=Wide -r -0.1', "--data_dir data --net Wide -r -0.1"),
+        ("--net Wide --size <N> --resume /path/to/it --gpus 2", "--net Wide"),
+        ("--net Wide --data_dir data/of_mine --size 4", "--net Wide --data_dir data --size 4"),
+        ("--data_dir $DATA --size 4", None),
+        ("--size <N>", None),
+        ("<what> --net Wide", None),
+        ("--net Wide --data_dir $DATA --mode eval", "--net Wide --data_dir data"),
+    ],
+)
+def test_what_only_the_writer_of_a_command_knows_is_filled_in_where_the_rest_is_needed(
+    said: str, args: str | None, tmp_path: Path
+) -> None:
+    """A command tells what no default of the code does; a value that fits stands in place of one that is not known."""
+    tree(tmp_path / "p", a=OPTIONS + FIT)
+    (tmp_path / "p" / "data").mkdir()
+    (tmp_path / "p" / "README.md").write_text(f"python a.py {said}\n")
+    found = [" ".join(entry.args) for entry in entries(Sources(tmp_path / "p"), [])]
+    assert found == ([args, ""] if args else [""])
+
+
+def test_a_command_that_is_known_as_a_whole_takes_the_place_of_others(tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=OPTIONS + FIT)
+    (tmp_path / "p" / "README.md").write_text("python a.py --net Wide --data_dir $DATA\npython a.py --rate 1\n")
+    assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [("--rate", "1"), ()]
+
+
 def test_a_command_on_data_that_is_made_up_comes_first(tmp_path: Path) -> None:
     tree(tmp_path / "p", a=FIT)
     (tmp_path / "p" / "README.md").write_text(
@@ -85,8 +125,9 @@ def test_of_several_commands_the_one_that_says_train_comes_first(tmp_path: Path)
         ("train.py -x 1 | tee log", Command("train.py", None, ("-x", "1"))),
         ("-m pkg.train --fast  # quick", Command(None, "pkg.train", ("--fast",))),
         ("-u ./train.py 'a b'", Command("train.py", None, ("a b",))),
-        ("train.py --data $DATA", None),
-        ("train.py --data path/to/data", None),
+        ("train.py --data $DATA", Command("train.py", None, ("--data", "$DATA"), is_open=True)),
+        ("train.py --data path/to/data", Command("train.py", None, ("--data", "path/to/data"), is_open=True)),
+        ("$HOME/train.py --fast", None),
         ("-c 'print(1)'", None),
         ("--nproc_per_node=2 --nnodes 1 --standalone train.py -x 1", Command("train.py", None, ("-x", "1"))),
         ("--config_file x.yaml train.py", None),
