@@ -31,6 +31,14 @@ _OPTIONAL = {
 }
 
 
+_LOADED_LATE: Mapping[str, tuple[str, ...]] = {
+    "pandas": ("fastparquet", "openpyxl", "pyarrow", "tables", "xlrd"),
+    "transformers": ("ftfy", "protobuf", "sacremoses", "sentencepiece", "tiktoken", "tokenizers"),
+    "xarray": ("h5netcdf", "netcdf4", "zarr"),
+}
+"""What packages load when they are used for something, and what no file of a project imports that needs it."""
+
+
 def needed_by(classes: Iterable[str]) -> frozenset[str]:
     """The distributions that classes of Lightning need besides."""
     return frozenset(Requirement(line).name for name in classes for line in _OPTIONAL.get(name, ()))
@@ -61,7 +69,8 @@ def named(
     `further` ones that nothing imports.
 
     What the project takes from an address is taken from there, or not at all; what it brings along is not fetched; for
-    the rest, an index is asked for what a requirement, the table or the user names.
+    the rest, an index is asked for what a requirement, the table or the user names. What an imported package loads when
+    it is used is asked for where a requirement names it.
     """
     ours = {*_BASE, *_OURS}
     asked = sorted(package for package in packages if is_package(package) and not names_of(package) & ours)
@@ -76,7 +85,9 @@ def named(
             found.add(line)
         else:
             left[package] = why
-    unimported = [*further, *(extra for name in names for extra in _OPTIONAL.get(name, ()))]
+    pinned = _pinned(told.manifests)
+    late = [name for package in asked for name in _LOADED_LATE.get(package, ()) if name in pinned]
+    unimported = [*further, *late, *(extra for name in names for extra in _OPTIONAL.get(name, ()))]
     optional = {_where(extra, told.manifests) for extra in unimported}
     there = {canonicalize_name(Requirement(line).name) for line in found}
     more = {line for line in (*optional, "numpy") if line and canonicalize_name(Requirement(line).name) not in there}

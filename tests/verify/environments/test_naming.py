@@ -37,6 +37,13 @@ def test_imports_become_distributions(tmp_path: Path) -> None:
     assert asked(tmp_path, "torchnlp", "pyro").packages == {"pytorch-nlp", "pyro-ppl", "numpy"}
 
 
+def test_what_a_package_loads_when_it_is_used_is_asked_for_where_a_requirement_names_it(tmp_path: Path) -> None:
+    assert asked(tmp_path, "transformers", "pandas").packages == {"transformers", "pandas", "numpy"}
+    write(tmp_path, requirements__txt="transformers\nsentencepiece==0.1.96\nxlrd\nzarr\n")
+    found = asked(tmp_path, "transformers", "pandas").packages
+    assert found == {"transformers", "pandas", "numpy", "sentencepiece", "xlrd"}
+
+
 def test_an_import_that_nothing_names_is_asked_for_nowhere_and_told(tmp_path: Path) -> None:
     found = asked(tmp_path, "DCN", "commons", "utils", "timm")
     assert found.packages == {"timm", "numpy"}
