@@ -15,6 +15,10 @@ MAIN = frozenset(
     {"setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "requirements.txt", "environment.yml", "environment.yaml"}
 )
 """Manifests that are for every installation: one of another name may be for another machine or purpose."""
+WHOLE = frozenset({"environment.yml", "environment.yaml", "requirements.txt", "Pipfile"})
+"""Manifests that may each be all that an environment is made of."""
+TOGETHER = "no release satisfies both, and both are for the same code: keep one of them"
+APART = "no release satisfies both: if the two files are for one environment, keep one of the requirements"
 
 
 def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin, PinVerdict]]:
@@ -36,13 +40,18 @@ def contradictions(own: Manifest, area: Area, target: str) -> Iterator[tuple[Pin
             continue
         if all(_meet(pin, pin, area, target) for pin in (early, late)):
             message = f"`{shown(late)}` contradicts `{shown(early)}` in {first.path}"
-            reason = "no release satisfies both, and both are for the same code: keep one of them"
-            yield late, PinVerdict(message, "manual", reason, stops=True)
+            apart = _may_be_apart(first, second)
+            yield late, PinVerdict(message, "manual", APART if apart else TOGETHER, stops=not apart)
 
 
 def _for_all(first: Manifest, second: Manifest) -> bool:
     names = {item.path.rpartition("/")[2] for item in (first, second)}
     return first.path == second.path or names <= MAIN
+
+
+def _may_be_apart(first: Manifest, second: Manifest) -> bool:
+    """Whether two manifests may be two ways to make an environment, of which nobody goes both."""
+    return first.path != second.path and all(item.path.rpartition("/")[2] in WHOLE for item in (first, second))
 
 
 def _plain(pin: Pin) -> bool:

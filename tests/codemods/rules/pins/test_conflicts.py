@@ -7,6 +7,7 @@ import pytest
 from codemods.code.source import Source
 from codemods.engine.plan import plan
 from codemods.engine.scan import Options
+from codemods.finding import Finding
 from codemods.rule import rule_of
 from codemods.rules.pins.pin001 import RULE
 from fixer.files import kind_of
@@ -18,13 +19,18 @@ PLAIN = "from pytorch_lightning import Trainer\n"
 
 def said(files: dict[str, str], code: str = PLAIN) -> list[tuple[str, str]]:
     """The messages of the findings that are left for a person, with their paths."""
+    return [(finding.path, finding.message) for finding in left(files, code)]
+
+
+def left(files: dict[str, str], code: str = PLAIN) -> list[Finding]:
+    """The findings that are left for a person."""
     every = {"train.py": code, **files}
     made = plan(
         [Source(path, kind_of(path) or "other", text.encode()) for path, text in every.items()],
         Options((rule_of("LIT101"), rule_of("LIT110"), RULE)),
     )
     assert made.bugs == ()
-    return [(finding.path, finding.message) for finding in made.findings if finding.fix == "manual"]
+    return [finding for finding in made.findings if finding.fix == "manual"]
 
 
 SETUP = 'from setuptools import setup\n\nsetup(install_requires=["pytorch-lightning>=2.1"])\n'
@@ -46,6 +52,20 @@ SETUP = 'from setuptools import setup\n\nsetup(install_requires=["pytorch-lightn
 )
 def test_no_release_meets_both(files: dict[str, str], path: str) -> None:
     assert [found for found, message in said(files) if " contradicts " in message] == [path]
+
+
+@pytest.mark.parametrize(
+    ("files", "stops", "words"),
+    [
+        ({"environment.yml": "dependencies:\n- pytorch-lightning=1.5.*\n"}, False, "if the two files are for one"),
+        ({"setup.py": SETUP.replace("2.1", "2.4")}, True, "both are for the same code"),
+    ],
+    ids=["two ways to make an environment", "installed together"],
+)
+def test_what_is_never_installed_together_stops_nothing(files: dict[str, str], stops: bool, words: str) -> None:
+    every = {"requirements.txt": "pytorch_lightning==2.1.0\n", **files}
+    found = [item for item in left(every) if "contradicts" in item.message]
+    assert [(item.stops, words in item.reason) for item in found] == [(stops, True)]
 
 
 def test_one_contradicts_itself() -> None:
