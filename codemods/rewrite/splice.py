@@ -61,7 +61,27 @@ def dropped(
     rest = file.text[entry.value_at[1] : end].strip()
     if file.text[start : entry.key_at[0]].strip() or (rest and not rest.startswith("#")):
         return None
+    first = index
+    while first and entries[first - 1].key in gone and _is_next(file, entries[first - 1], entries[first]):
+        first -= 1
+    above = file.text.rfind("\n", 0, entries[first].key_at[0]) + 1
+    if above and not file.text[:above].splitlines()[-1].strip():
+        start, end = _with_blank(file, start, end, index == 0 or entries[index - 1].key in gone)
     return (TextEdit(start, end, ""),)
+
+
+def _is_next(file: TextFile, entry: MappingEntry, other: MappingEntry) -> bool:
+    """Whether an entry stands in the line below another."""
+    return file.text.count("\n", entry.value_at[1], other.key_at[0]) == 1
+
+
+def _with_blank(file: TextFile, start: int, end: int, follows: bool) -> tuple[int, int]:
+    """The place of a line of a paragraph that goes, with the blank line that would be one too many then; `follows` says
+    whether what stands above may take the one above along."""
+    if end == len(file.text):
+        return (start if follows else file.text.rfind("\n", 0, start - 1) + 1), end
+    after = file.text.find("\n", end) + 1 or len(file.text)
+    return start, end if file.text[end:after].strip() else after
 
 
 def has_comment(file: TextFile, entry: MappingEntry) -> bool:

@@ -243,3 +243,22 @@ def test_ddp_that_looked_for_unused_parameters_is_spoken_of_beside_its_rewrite(b
     assert ["ddp_find_unused_parameters_true" in item.reason for item in found if item.fix == "manual"] == [True]
     assert [item.stops for item in found if item.fix == "manual"] == [False]
     assert run_rules({"conf/trainer/a.yaml": f"{TARGET}max_epochs: 3\nstrategy: ddp\n"}, rule("LIT301")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("max_epochs: 3\n\nresume_from_checkpoint: null", "max_epochs: 3\n"),
+        ("max_epochs: 3\n\nresume_from_checkpoint: null\n\nmin_epochs: 1\n", "max_epochs: 3\n\nmin_epochs: 1\n"),
+        (
+            "max_epochs: 3\n\ntrack_grad_norm: -1\nresume_from_checkpoint: null\n\nmin_epochs: 1\n",
+            "max_epochs: 3\n\nmin_epochs: 1\n",
+        ),
+        ("max_epochs: 3\nresume_from_checkpoint: null\n\nmin_epochs: 1\n", "max_epochs: 3\n\nmin_epochs: 1\n"),
+        ("max_epochs: 3\n\nresume_from_checkpoint: null\nmin_epochs: 1\n", "max_epochs: 3\n\nmin_epochs: 1\n"),
+    ],
+)
+def test_a_paragraph_that_goes_leaves_one_blank_line(before: str, after: str) -> None:
+    head = "_target_: pytorch_lightning.Trainer\n"
+    path = "conf/trainer/default.yaml"
+    assert rewritten({path: head + before}, rule("LIT301"))[path] == head + after
