@@ -6,7 +6,9 @@ the first release of each without it (empty: it never had it), `uses` the names 
 `served_by` other distributions that bring it, or the same. With `any_release` it is Lightning itself that stops without
 it, so it does not matter which release a project comes from. `needed_by` are releases of something else that need it
 (beside Lightning 2.6.6, torchmetrics 0.8.2 to 0.11.4 do not import without, 1.0.0 and 1.2.0 do; with it, 0.7.0 to
-0.11.4 train).
+0.11.4 train). Those of NumPy are built for NumPy 1 and ask for no older one: pandas 1.5.3, matplotlib 3.6.3,
+scikit-learn 1.1.3, scikit-image 0.20 and 0.22, opencv-python-headless 4.5.5 and 4.9, h5py 3.8 and 3.10 and pywavelets
+1.4.1 do not import beside what pip installs with them (Python 3.11, 2026-11); later ones ask for NumPy below 2, or do.
 """
 
 from __future__ import annotations
