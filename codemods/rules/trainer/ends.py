@@ -11,6 +11,7 @@ from codemods.code.literals import literal
 from codemods.code.source import CallNode, PythonFile
 from codemods.finding import Fix
 from codemods.lightning.calls import FROM_ARGS
+from codemods.lightning.eras import era
 from codemods.lightning.exclusive_use import HARDWARE
 from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import UNSEEN, handed
@@ -42,6 +43,10 @@ UNSET = {
 """What is written for a parameter that may be None, and what None meant."""
 COUNTING = {"tpu_cores", "num_tpu_cores", "ipus", "num_processes", "gpus"}
 OPEN = "it may be None, an error in 2.x, and the other arguments may ask for other devices than the CPU"
+UNRUN = (
+    "it names a strategy, which no Lightning that the project asks for takes: where 1.x ran it, it meant the CPU, and "
+    "2.x takes the accelerators that it finds"
+)
 UNUSED = "the same strategy; it no longer looks for unused parameters by itself (find_unused_parameters=True does)"
 
 
@@ -281,6 +286,8 @@ def _accelerator(
         return ArgumentReplacement(
             (("strategy", strategy.text),), "unsafe", f"{UNUSED}; 2.x takes the accelerators that it finds"
         )
+    if era(facts, "2.0.0") == "after":
+        return ArgumentReplacement((("strategy", strategy.text),), "unsafe", UNRUN)
     new = (("accelerator", '"cpu"'), ("strategy", strategy.text))
     return ArgumentReplacement(new, "safe", "it named the strategy; without gpus= 1.x trained on the CPU")
 

@@ -45,6 +45,18 @@ def test_a_variable_of_known_strategies(value: str, wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pin", "level"),
+    [("pytorch-lightning==1.4.9", "safe"), ("pytorch-lightning==2.1.0", "unsafe"), ("lightning>=2.0", "unsafe")],
+)
+def test_a_strategy_as_accelerator_goes_by_what_ran_it(pin: str, level: str) -> None:
+    """No 2.x takes it: what it meant to 1.x is no evidence there for the CPU."""
+    made = run_rules({"train.py": f'{HEAD}Trainer(accelerator="ddp")\n'}, rule("LIT111"), unsafe=True, pins=(pin,))
+    assert [finding.fix for finding in made.findings] == [level]
+    wanted = 'accelerator="cpu", strategy="ddp"' if level == "safe" else 'strategy="ddp"'
+    assert made.final()["train.py"].decode() == f"{HEAD}Trainer({wanted})\n"
+
+
+@pytest.mark.parametrize(
     "lines",
     [
         "backend = find()",
