@@ -65,6 +65,8 @@ CALLED = 10
 QUICK_S, QUICK = 8.0, 6
 """A try may first take so many seconds, or a share of the search: what is too slow then waits until nothing else is
 left, as one that takes more shows little of the many that a search needs."""
+LARGE = 2
+"""Pictures that are so many times as large as those that a step took part of are tried after what its error says."""
 EXTRA = 24
 """How many tries batches of recorded shapes get beyond `TRIES`."""
 
@@ -384,8 +386,9 @@ def children(
     first = errors.is_about_inputs(trouble.text) or isinstance(error, NothingLearned)
     yield from itertools.islice(other if first else inside, CHILDREN * 2 // 3)
     yield from itertools.islice(inside if first else other, CHILDREN)
+    largest = max((part["shape"][-1] for _, part in batches.leaves(state.batch) if len(part["shape"]) == 4), default=0)
     for pair in sizes.sides(state.arguments, hints.values):
-        yield replace(state, batch=batches.sized(state.batch, pair)), 0
+        yield replace(state, batch=batches.sized(state.batch, pair)), float(in_step and max(pair) > LARGE * largest)
     yield from ((replace(state, batch=found, shaped=""), 0) for found in list(batches.guesses(tried.module))[1:])
 
 

@@ -5,6 +5,7 @@ Runs in the target's interpreter, beside the harness: standard library and torch
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import math
 import re
@@ -21,6 +22,7 @@ from .alone_changes import (
     is_float,
     is_tensor,
     listed,
+    memory,
     names_in,
     parts,
     row,
@@ -155,9 +157,49 @@ def _pair(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
 def _sized_alike(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """Of much more than the other, less is made first: a try costs as much as what it computes."""
     one, other = int(match[1]), int(match[2])
-    orders = [_pair(match, trouble), stretched(one, other, trouble)]
-    for found in orders if max(one, other) <= MUCH * min(one, other) else reversed(orders):
+    orders = [_as_compared(one, other, trouble), _pair(match, trouble), stretched(one, other, trouble)]
+    if max(one, other) > MUCH * min(one, other):
+        orders = [orders[2], *orders[:2]]
+    for found in orders:
         yield from found
+    yield from _halved(one, other, trouble)
+
+
+def _as_compared(one: int, other: int, trouble: Trouble) -> Iterator[Spec]:
+    """A part of the batch becomes of the size of what it meets in the innermost function: of what is most like it."""
+    known = {memory(value): place for place, value in parts(trouble.made) if is_tensor(value)}
+    held = [value for frame, _ in trouble.own()[:1] for value in frame.f_locals.values() if is_tensor(value)]
+    made = [tuple(value.shape) for value in held if memory(value) not in known and {one, other} & {*value.shape}]
+    for value in held:
+        shape, place = tuple(value.shape), known.get(memory(value))
+        met = [each for each in dict.fromkeys(made) if each != shape and place is not None and len(each) > 1]
+        for each in sorted(met, key=lambda each: -_alike(each, shape))[:2]:
+            yield changed(trouble, place or (), shape=list(each))
+
+
+def _alike(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """How many sizes two shapes have in common before they part."""
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _fewer_dimensions(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
+    """What is repeated along further dimensions than it has may have none of its last ones."""
+    more = int(match[2]) - int(match[1])
+    for place, part in trouble.suspects():
+        if len(part["shape"]) > more + 1:
+            yield changed(trouble, place, shape=part["shape"][:-more])
+
+
+def _halved(one: int, other: int, trouble: Trouble) -> Iterator[Spec]:
+    """Of a picture that is halved and doubled again on the way, nothing is lost where its sides can be halved often."""
+    places = [(place, part) for place, part in leaves(trouble.spec) if len(part["shape"]) > 3]
+    sides = {side for _, part in places for side in part["shape"][2:]}
+    for side in (64, 128, 256) if places and not sides & {one, other} else ():
+        new = trouble.spec
+        for place, part in places:
+            if max(part["shape"][2:]) < side:
+                new = replaced(new, place, {**part, "shape": [*part["shape"][:2], *[side] * len(part["shape"][2:])]})
+        yield new
 
 
 def _sizes(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
@@ -179,7 +221,9 @@ def _scalars(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
 
 def _expanded(match: re.Match[str], trouble: Trouble) -> Iterator[Spec]:
     """Pieces of a size are cut at random places out of what is shorter: one that is twice as long has room for any. The
-    size is that of what was cut, or one that the innermost function was given."""
+    size is that of what was cut, or one that the innermost function was given. Before that, what is of another size as
+    it came gets the one that is asked for."""
+    yield from swapped(int(match[2]), int(match[1]), trouble)
     held = trouble.own()[0][0].f_locals.values() if trouble.own() else ()
     sizes = dict.fromkeys([*(size for size in held if type(size) is int and size > 1), int(match[1])])
     for place, part in trouble.suspects():
@@ -345,7 +389,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
          _normalized),
         (r"to have one of the following scalar types: Long|expected scalar type Long|used as indices must be long"
          r"|only one element tensors|must be an integer tensor|to be of integer type"
-         r"|expects an? (?:long|int)|must be.*Long", _to_long),
+         r"|expects an? (?:long|int)|must be.*Long|Expected dtype int(?:32/int)?64 for index", _to_long),
         (r"iteration over a 0-d tensor|expected str|must be (?:of type )?`?str|must be a string|not Tensor", _texts),
         (r"target|Target|cross_entropy|nll_loss|binary_cross_entropy", _loss),
         (r"must have the same dtype|expected m1 and m2 to have the same dtype|expected scalar type Float"
@@ -358,7 +402,9 @@ _ANSWERS: tuple[tuple[re.Pattern[str], _Answer], ...] = tuple(
          r" input size \(torch\.Size\(\[(.*?)\]\)\)", _sizes),
         (r"a Tensor with (\d+) elements cannot be converted to Scalar", _scalars),
         (r"size of tensor a", _loss),
-        (r"expanded size of the tensor \((\d+)\) must match the existing size", _expanded),
+        (r"sizes provided \((\d+)\) must be greater or equal to the number of dimensions in the tensor \((\d+)\)",
+         _fewer_dimensions),
+        (r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)", _expanded),
         (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _sized_alike),
         (r"must match except in dimension|[Kk]ernel size can't be greater|[Oo]utput size is too small"
          r"|Expected more than 1 value per channel|[Pp]adding size should be less|too small|input.*smaller"

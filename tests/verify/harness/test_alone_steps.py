@@ -36,6 +36,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
         ("OneByOne", "(float32 1x4, float32 1x2)", 6),
         ("Steps", "float32 12x4x3", 4),
         ("Spoken", "(float32 4x256x512, float32 4x7x2)", 9),
+        ("Detected", "(float32 4x3x64x64, {heat: float32 4x5x64x64, places: int64 4x3, widths: float32 4x3x5})", 45),
         ("Judged", "{sound: float32 4x8}", 3),
     ],
 )

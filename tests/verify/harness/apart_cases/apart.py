@@ -127,6 +127,33 @@ class Spoken(Base):
         return (self.voice(voice) * self.longer(spectra)).mean()
 
 
+class Detected(Base):
+    """Pictures that are halved and doubled again, and what is looked up in what comes of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.deep = nn.Conv2d(3, 5, 1), nn.Conv2d(5, 5, 3, stride=2, padding=1)
+
+    def halved(self, held, times):
+        return held + F.interpolate(self.halved(self.deep(held), times - 1), scale_factor=2) if times else held
+
+    def training_step(self, batch, batch_idx):
+        pictures, wanted = batch
+        found = self.halved(self.first(pictures), 6)
+        return heated(found, wanted["heat"]) + looked_up(found, wanted["places"], wanted["widths"])
+
+
+def heated(found, heat):
+    far = 1 - heat
+    return ((found - heat) ** 2).mean() + far.mean()
+
+
+def looked_up(found, places, widths):
+    rows = found.flatten(2).transpose(1, 2)
+    held = rows.gather(1, places.unsqueeze(2).expand(places.size(0), places.size(1), rows.size(2)))
+    return (held - widths).abs().mean()
+
+
 class Judged(Base):
     """A network that is asked by a method of its own."""
 
