@@ -103,7 +103,8 @@ def from_its_folder(
     old: RunRecord | None, new: RunRecord, watched: Watching, entry: Entry, root: Path
 ) -> tuple[Watching, str] | None:
     """The same for a script that reads files from where it lies, as one does that is started there: both trees end
-    because a file is not here that is there, in the tree below `root`."""
+    because a file is not here that is there, in the tree below `root`, or that would lie there and nowhere near here
+    (`../../data/a.csv`)."""
     home = PurePosixPath(entry.script).parent
     told = [raw.recording.failure for raw in (old, new) if raw]
     if entry.module or home == PurePosixPath() or watched.get("home") or not all(told):
@@ -141,14 +142,16 @@ def _lacked(raw: RunRecord) -> str | None:
 
 
 def _lies_beside(failure: Failure, home: PurePosixPath, root: Path) -> bool:
-    """Whether a failure names a file that is there from a folder of the tree, and not from its root."""
+    """Whether a failure names a file that is there from a folder of the tree, and not from its root; or one in the tree
+    from there that lies two folders above it from its root."""
     found = _NAMED.search(failure.message) if failure.type == "FileNotFoundError" else None
     if found is None:
         return False
     said = _OF_COPY.sub("", found[1])
     place = PurePosixPath(os.path.normpath(home / said))
     inside = not PurePosixPath(said).is_absolute() and place.parts[:1] != ("..",)
-    return inside and (root / place).exists() and not (root / said).exists()
+    is_far = os.path.normpath(said).startswith(os.path.join("..", ".."))  # noqa: PTH118
+    return inside and (is_far or ((root / place).exists() and not (root / said).exists()))
 
 
 def _slow(raw: RunRecord | None) -> str | None:

@@ -18,9 +18,10 @@ from tests.verify.trees import tree
 from verify.evidence import Evidence
 from verify.judging.record import RunRecord, read
 from verify.prove import prove
+from verify.reading.entry import Entry
 from verify.reading.sources import Sources
 from verify.request import Request
-from verify.retried import otherwise, without_package
+from verify.retried import from_its_folder, otherwise, without_package
 from verify.sandbox.containment import contain
 from verify.sandbox.process import scrubbed
 
@@ -406,6 +407,29 @@ def test_a_script_that_reads_files_from_where_it_lies_is_started_there(
     told = [fact.text for fact in evidence.facts if fact.kind == "provided"]
     started = "a start in the script's own folder, which it reads files from: recipes"
     assert (started in told) is any("again, from recipes" in line for line in said) is (verdict == "preserved")
+
+
+@pytest.mark.parametrize(
+    ("script", "said", "is_from_there"),
+    [
+        ("src/qg/train.py", "../../data/a.pkl", True),
+        ("src/train.py", "../data/a.pkl", False),
+        ("src/train.py", "../../data/a.pkl", False),
+        ("train.py", "../../data/a.pkl", False),
+        ("src/qg/train.py", "data/a.pkl", False),
+    ],
+)
+def test_a_file_that_lies_in_the_project_from_a_scripts_folder_alone_is_looked_for_from_there(
+    script: str, said: str, is_from_there: bool, tmp_path: Path
+) -> None:
+    raw = failed(tmp_path, f"[Errno 2] No such file or directory: '{said}'")
+    failure = raw.recording.failure
+    assert failure
+    raw = replace(raw, recording=replace(raw.recording, failure=replace(failure, type="FileNotFoundError")))
+    found = from_its_folder(raw, raw, {}, Entry(script), tmp_path)
+    assert (found is not None) is is_from_there
+    other = replace(raw, recording=replace(raw.recording, failure=failure))
+    assert from_its_folder(other, raw, {}, Entry(script), tmp_path) is None
 
 
 OLD_PROTOCOL = """
