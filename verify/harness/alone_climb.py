@@ -64,7 +64,9 @@ CALLED = 10
 """How many other arguments a method that is called before gets after an error in it."""
 QUICK_S, QUICK = 8.0, 6
 """A try may first take so many seconds, or a share of the search: what is too slow then waits until nothing else is
-left, as one that takes more shows little of the many that a search needs."""
+left, or most of the time is gone, as one that takes more shows little of the many that a search needs."""
+LAST = 3
+"""The share of the search that is left then."""
 LARGE = 2
 """Pictures that are so many times as large as those that a step took part of are tried after what its error says."""
 EXTRA = 24
@@ -188,7 +190,7 @@ class Climb:
             is_waiting = is_start = False
         elif is_waiting or is_start:
             state, before = (self.waiting if is_waiting else self.begin).popleft(), ""
-        elif not self.queue:
+        elif self.late and (not self.queue or left < self.seconds / LAST):
             self.most = ONE_TRY_S
             state, before = self.late.popleft(), ""
         else:
