@@ -53,6 +53,8 @@ OVERRIDE = re.compile(
     rf"(?P<before>[\"'\s])(?P<word>(?:\+\+?|--)?(?P<section>\w+)"
     rf"\.(?P<key>{'|'.join(sorted(REMOVED, key=len, reverse=True))})(?:=(?P<value>[^\s\"'{{}}]*)|(?=[\"'])))"
 )
+_SOME = re.compile(r"[1-9]\d*|-1|\[[^\[\]]+\]")
+"""Values of `gpus` that ask for devices, and that `devices` takes as they are."""
 TRIGGERS = tuple(sorted(word.encode() for word in REMOVED))
 OWN = "check what its constructor does with it, and delete the key in both places where it does nothing"
 
@@ -338,9 +340,12 @@ def _override(found: re.Match[str], alone: bool) -> str:
         return "give its replacement in its place"
     apart = ", as strings of their own" if alone else ""
     named = found["word"].partition(".")[0]
-    if found["key"] == "gpus" and found["value"].isdigit() and int(found["value"]):
+    if found["key"] == "gpus" and _SOME.fullmatch(found["value"]):
         both = f"{named}.accelerator=gpu", f"{named}.devices={found['value']}"
         return f'write "{both[0]}" and "{both[1]}"{apart}' if alone else f"write `{' '.join(both)}`"
+    if found["key"] == "gpus":
+        words = f"`{named}.devices=` for it, with `{named}.accelerator=gpu`, or `{named}.accelerator=cpu` for 0"
+        return f"write {words}{apart}"
     return f"give its replacement{apart}"
 
 

@@ -184,19 +184,21 @@ args = f"experiment=one " \\
        f"trainer.gpus=0 "
 os.system(f"sbatch run.sh \\"{args}\\"")
 os.system("python run.py trainer.gpus=2 other.gpus=1 trainer.max_epochs=3")
+os.system("python run.py trainer.gpus=[0,1]")
 """
 
 
 def test_overrides_among_the_words_of_a_string_are_named() -> None:
     made = run_rules({"m.py": SWITCH, "submit.py": SUBMIT, **GROUP}, rule("LIT301"))
     found = [finding for finding in made.findings if finding.path == "submit.py"]
-    assert [(finding.span.line, finding.span.column) for finding in found] == [(6, 10), (7, 10), (9, 26)]
+    assert [(finding.span.line, finding.span.column) for finding in found] == [(6, 10), (7, 10), (9, 26), (10, 26)]
     assert [finding.message.split("`")[1] for finding in found] == [
         "trainer.progress_bar_refresh_rate",
-        "trainer.gpus",
-        "trainer.gpus",
+        *["trainer.gpus"] * 3,
     ]
+    assert "`trainer.accelerator=gpu trainer.devices=[0,1]`" in found[3].reason
     assert "`trainer.accelerator=gpu trainer.devices=2`" in found[2].reason
+    assert "`trainer.devices=` for it, with `trainer.accelerator=gpu`" in found[1].reason
 
 
 def test_a_section_that_names_trainer_by_another_key_is_one() -> None:
