@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import sys
 from pathlib import Path
+from types import ModuleType
 
+import pytest
 import tomlkit
 import yaml
 
@@ -40,3 +43,24 @@ def test_a_release_is_tried_on_every_python_and_only_its_last_job_may_publish() 
     assert (jobs["try"]["needs"], jobs["publish"]["needs"]) == ("build", "try")
     commands = "\n".join(step.get("run", "") for step in jobs["try"]["steps"])
     assert 'pip install -c constraints.txt -e ".[dev]" && pytest -n auto' in commands and "fixer demo" in commands
+
+
+def test_a_release_names_the_repository_that_it_is_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    interface = ModuleType("hatchling.metadata.plugin.interface")
+    interface.MetadataHookInterface = object  # type: ignore[attr-defined]
+    for name in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, interface.__name__, interface)
+    settings = tomlkit.parse((ROOT / "pyproject.toml").read_text(encoding="utf-8")).unwrap()
+    hook = runpy.run_path(str(ROOT / settings["tool"]["hatch"]["metadata"]["hooks"]["custom"]["path"]))["ProjectUrls"]
+    assert "urls" in settings["project"]["dynamic"]
+    made: dict[str, dict[str, str]] = {}
+    monkeypatch.delenv("PROJECT_HOME", raising=False)
+    hook().update(made)
+    assert made == {"urls": {}}
+    monkeypatch.setenv("PROJECT_HOME", "https://forge.example/team/fixer")
+    hook().update(made)
+    assert made["urls"]["Issues"] == "https://forge.example/team/fixer/issues"
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))["jobs"]
+    given = [step["env"]["PROJECT_HOME"] for step in jobs["build"]["steps"] if step.get("run") == "python -m build"]
+    assert given == ["${{ github.server_url }}/${{ github.repository }}"]
