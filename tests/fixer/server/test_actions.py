@@ -22,12 +22,14 @@ one = pl.Trainer(gpus=1, progress_bar_refresh_rate=0)
 two = pl.Trainer(gpus=2, name="😀")
 """
 UNSAFE = "import pytorch_lightning as pl\n\n\ndef make(gpus):\n    return pl.Trainer(gpus=gpus)\n"
+WITH_NAMES = "1.4.9"
+"""The last release to which text in `gpus=` named a device, so that it is not known what it may ask for."""
 MANUAL = "import pytorch_lightning as pl\nfrom mine import find\n\npl.Trainer(gpus=find())\n"
 
 
-def project(tmp_path: Path, text: str | bytes) -> Path:
+def project(tmp_path: Path, text: str | bytes, release: str = "1.9.0") -> Path:
     data = text.encode() if isinstance(text, str) else text
-    pins = b"pytorch-lightning==1.9.0\n"
+    pins = f"pytorch-lightning=={release}\n".encode()
     return old_project(tmp_path.resolve() / "project", {"train.py": data, "requirements.txt": pins}) / "train.py"
 
 
@@ -84,7 +86,7 @@ def test_all_of_a_rule_in_a_file(editor: Editor, ask: Ask, tmp_path: Path) -> No
 
 
 def test_all_that_is_safe_in_a_file(editor: Editor, ask: Ask, tmp_path: Path) -> None:
-    path = project(tmp_path, TWO + UNSAFE.split("\n", 2)[2])
+    path = project(tmp_path, TWO + UNSAFE.split("\n", 2)[2], WITH_NAMES)
     uri, _ = opened(editor, path)
     for only in (["source.fixAll.fixer"], ["source.fixAll"], ["source"]):
         (action,) = editor.actions(uri, WHOLE, only)
@@ -117,7 +119,7 @@ def test_a_byte_order_mark_is_no_part_of_what_an_editor_shows(editor: Editor, as
 
 
 def test_what_is_only_probably_right_is_marked(editor: Editor, ask: Ask, tmp_path: Path) -> None:
-    path = project(tmp_path, UNSAFE)
+    path = project(tmp_path, UNSAFE, WITH_NAMES)
     uri, (item,) = opened(editor, path)
     assert item["data"]["level"] == "unsafe"
     (action,) = editor.actions(uri, item["range"])
@@ -134,7 +136,7 @@ def test_what_a_person_has_to_do_has_no_quick_fix(editor: Editor, tmp_path: Path
 
 
 def test_settings_that_allow_what_is_unsafe_are_not_taken_for_safe(editor: Editor, tmp_path: Path) -> None:
-    path = project(tmp_path, UNSAFE)
+    path = project(tmp_path, UNSAFE, WITH_NAMES)
     (path.parent / "pyproject.toml").write_text("[tool.fixer]\nunsafe-fixes = true\n")
     uri, (item,) = opened(editor, path)
     (action,) = editor.actions(uri, item["range"])

@@ -13,7 +13,8 @@ from fixer.server.documents import Document
 from fixer.server.project import ServedProject
 from tests.fixer.command import OLD, old_project
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
+"""Each look ends with a turn of the collector, which goes over all that a process of tests holds."""
 
 
 class Watched:
