@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Container
 
 from codemods.code.calls import Space, space_of
@@ -127,29 +126,6 @@ def escapes(facts: Facts, file: PythonFile, call: CallNode, name: str, method: s
     return is_called_unseen(file, call, name, method) or (
         isinstance(space, ast.Module) and is_read_elsewhere(facts, file, name)
     )
-
-
-def is_built_with(facts: Facts, file: PythonFile, call: CallNode, name: str, method: str) -> bool:
-    """Whether a name is given to constructors of the project's modules alone, and nothing in the project speaks of a
-    method but the calls of it by that name."""
-    held = {id(node.value) for node in every_node(space_of(file, call)) if isinstance(node, ast.Attribute)}
-    loose = [node for node in _readings(file, call, name) if id(node) not in held]
-    if not all(_is_for_module(facts, file, node) or is_only_read(facts, file, node, method) for node in loose):
-        return False
-    spoken = re.compile(rf"\.\s*{method}\b|[\"']{method}[\"']|\bgetattr\(\s*[\w.]*trainer".encode())
-    texts = (source.unescaped for source in facts.sources.values() if source.kind in ("python", "notebook"))
-    return sum(len(spoken.findall(text)) for text in texts) == len(calls_of(file, call, name, method))
-
-
-def _is_for_module(facts: Facts, file: PythonFile, node: ast.Name) -> bool:
-    """Whether a reading of a name is an argument of the constructor of a module of the project, right below
-    Lightning's."""
-    for call in file.calls_near([node.id]):
-        if any(each is node for each in (*call.node.args, *(item.value for item in call.node.keywords))):
-            found = facts.find_opened(call.scope.resolve(call.node.func) or "", file.path)
-            bases = [found[0].scope.resolve(base) for base in found[1].node.bases] if found else []
-            return [canonical(base or "") for base in bases] == [f"{ROOT}.LightningModule"]
-    return False
 
 
 def is_only_given_back(facts: Facts, file: PythonFile, call: CallNode, name: str, method: str) -> bool:

@@ -16,7 +16,7 @@ from codemods.lightning.facts import Facts
 from codemods.lightning.guards import guard_of
 from codemods.lightning.invariant_expressions import is_steady, sets_by_name
 from codemods.lightning.said_by_files import said_by
-from codemods.lightning.trainer_variables import calls_of, escapes, is_built_with, is_only_given_back, kept_in
+from codemods.lightning.trainer_variables import calls_of, escapes, is_only_given_back, kept_in
 from codemods.rewrite.dictionaries import may_get
 from codemods.rewrite.keywords import is_commented, replaced, with_keyword, with_value
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -207,7 +207,6 @@ def _fits(
         return "there is a comment next to it"
     name = kept_in(file, call)
     handed = name is not None and escapes(facts, file, call, name, "fit")
-    handed = handed and not (name and is_built_with(facts, file, call, name, "fit"))
     here = calls_of(file, call, name, "fit") if name is not None and not handed else fits_at_once(file, call)
     if not is_steady(file, call, item.value, here, facts) and not (here and keeping(file, call, item, assumed=True)):
         return "its value may change before fit"
