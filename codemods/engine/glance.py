@@ -17,6 +17,7 @@ from codemods.engine.triggers import rules_by_file
 from codemods.engine.workers import Item, Workers
 from codemods.engine.workspace import Workspace
 from codemods.finding import Finding
+from codemods.lightning.class_answers import ClassAnswers
 from codemods.lightning.facts import SEARCH, Facts
 from codemods.lightning.linking import together
 from codemods.lightning.written_out import BY_PATH
@@ -35,7 +36,7 @@ def glance(
 
     Of other files what was found before stands, and no file is read that was not: a look at the whole tree may give
     more where what the file says to others changed. `parsed` gives files that were parsed for other looks. `tell` gets
-    the findings of the file early, after half of the time: those of the text as it is written, and of those that were
+    the findings of the file early: those of the text as it is written, and of those that were
     found before the ones in lines that are as they were. `ask` is called again and again after that; what it raises
     ends the glance."""
     sources = {**before.facts.trees.sources, source.path: source}
@@ -62,8 +63,6 @@ class _Glance(TreeLook):
         known = before.facts
         if SEARCH in known.of_sources:
             self.workspace.of_sources[SEARCH] = known.of_sources[SEARCH].having(source)
-        ways = known.of_sources.get(BY_PATH, {})
-        self.workspace.of_sources[BY_PATH] = {asked: made for asked, made in ways.items() if asked[0] != source.path}
         search = Search({source.path: source})
         called = rules_by_file(search, {source.path: source}, self.options.rules).get(source.path, ())
         self.first = read(self.workspace, (source.path, called))
@@ -112,8 +111,14 @@ class _Glance(TreeLook):
         )
 
     def _tell_early(self, tell: Callable[[tuple[Finding, ...]], None], codes: tuple[str, ...]) -> None:
-        """Tells of the file as it is written."""
+        """Tells of the file as it is written. To write out the Trainers of all other files takes longer than the rest,
+        so they are as they were found before, for this alone."""
+        now = self.workspace.facts
+        ways = self.known.facts.of_sources.get(BY_PATH, {})
+        others = {asked: made for asked, made in ways.items() if asked[0] != self.path}
+        self.workspace.facts = replace(now, of_sources={**now.of_sources, BY_PATH: others}, of_classes=ClassAnswers())
         written = check_as_written(self.workspace, (self.path, codes)).findings
+        self.workspace.facts = now
         before = [finding for finding in self.known.findings if finding.path == self.path]
         texts = (sources[self.path].data for sources in (self.known.facts.trees.sources, self.sources))
         tell(standing(before, written, *texts))

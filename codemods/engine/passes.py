@@ -20,7 +20,6 @@ from codemods.engine.workspace import Options, Workspace
 from codemods.finding import Finding, Span
 from codemods.lightning.dead_code import is_dead
 from codemods.lightning.facts import Facts, FileFacts
-from codemods.lightning.file_memo import memo_of
 from codemods.lightning.file_summary import collect_file
 from codemods.lightning.linking import together
 from codemods.lightning.spelling import hidden
@@ -28,9 +27,9 @@ from codemods.rewrite.origin import around
 from codemods.rule import Match, NodeEdit, Rule
 
 Ask = Callable[[], None]
+"""Is called between files, or rules; what it raises ends a look."""
 Every = Callable[[Rule, "PythonFile | TextFile", Facts], Iterator[Match]]
 IsAbsent = Callable[[Rule, PythonFile], bool]
-AS_WRITTEN = "matches as written"
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,7 @@ def check(workspace: Workspace, item: Item, ask: Ask = lambda: None) -> Checked:
 
 
 def check_as_written(workspace: Workspace, item: Item) -> Checked:
-    """What the rules of those codes find in one file as it is written, without what they see through, and which of them
-    cannot match in that; `check` with the same facts goes on from there."""
+    """What the rules of those codes find in one file as it is written, without what they see through."""
     return _checked(workspace, item, _as_written, lambda rule, file: not is_present_as_written(rule, file))
 
 
@@ -216,19 +214,14 @@ def _every(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Ma
 
 
 def _as_written(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
-    """A rule's matches in a file as it is written, where it is called there; they are kept for a look at more."""
-    if not isinstance(file, PythonFile):
+    """A rule's matches in a file as it is written, where it is called there."""
+    if not isinstance(file, PythonFile) or is_called(rule, file, facts):
         yield from _settled(rule, file, facts, _found(rule, file, facts))
-    elif is_called(rule, file, facts):
-        found = memo_of(file, facts).setdefault(AS_WRITTEN, {})[rule.code] = _found(rule, file, facts)
-        yield from _settled(rule, file, facts, found)
 
 
 def _found(rule: Rule, file: PythonFile | TextFile, facts: Facts) -> list[Match]:
     """What a rule finds in a file as it stands. One that fails in one file says so there, and stops neither others nor
     the run."""
-    if isinstance(file, PythonFile) and (known := memo_of(file, facts).get(AS_WRITTEN, {}).get(rule.code)) is not None:
-        return list(known)
     check: Any = rule.check
     try:
         return list(check(file, facts))

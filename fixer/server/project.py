@@ -9,6 +9,7 @@ from pathlib import Path
 from codemods.code.parsed_files import ParsedFiles
 from codemods.code.source import PythonFile, Source, Unreadable
 from codemods.engine.glance import glance
+from codemods.engine.passes import Ask
 from codemods.engine.scan import Options, Scan, scan
 from codemods.engine.scan_cache import Memory
 from codemods.finding import Finding
@@ -22,8 +23,6 @@ from fixer.remembered import recalled
 from fixer.server.documents import Document, as_bytes
 from fixer.settings import SharedOptions, options_for
 
-Ask = Callable[[], None]
-"""Is called between files, or rules; what it raises ends a look."""
 Tell = Callable[[tuple[Finding, ...]], None]
 """Gets findings of a document before it was looked at as a whole."""
 
