@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT
 from codemods.code.source import PythonFile
-from codemods.code.syntax import is_super_call, self_name
+from codemods.code.syntax import is_self_attribute, is_super_call, self_name
 from codemods.lightning.class_family import family
 from codemods.lightning.facts import ClassFact, Facts
 from codemods.rule import Match, NodeEdit, touches
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 NAME = "_run_early_stopping_check"
 MESSAGE = f"{NAME} takes the Trainer alone since Lightning 1.3"
+READS_NOTHING = "It reads nothing of the module."
+MAY_DO = "Not rewritten: what is given beside the Trainer may do something; do that before, and give the Trainer alone."
 
 
 def stopping_checks(file: PythonFile, facts: Facts) -> Iterator[Match]:
@@ -32,13 +34,14 @@ def stopping_checks(file: PythonFile, facts: Facts) -> Iterator[Match]:
         for method in item.methods.values():
             for node in walk(method):
                 if isinstance(node, ast.Call) and _gives_module(node, self_name(method)):
-                    yield Match(
-                        file.span(node),
-                        MESSAGE,
-                        "safe",
-                        "It reads nothing of the module.",
-                        edits=(NodeEdit(node, _cut),),
-                    )
+                    yield _match(file, node)
+
+
+def _match(file: PythonFile, node: ast.Call) -> Match:
+    """What becomes of a call: what is given beside the Trainer goes where it is a name."""
+    if isinstance((*node.args, *(item.value for item in node.keywords))[1], ast.Name):
+        return Match(file.span(node), MESSAGE, "safe", READS_NOTHING, edits=(NodeEdit(node, _cut),))
+    return Match(file.span(node), MESSAGE, "manual", MAY_DO)
 
 
 def _has_lightnings(facts: Facts, fact: ClassFact) -> bool:
@@ -50,16 +53,11 @@ def _has_lightnings(facts: Facts, fact: ClassFact) -> bool:
 
 def _gives_module(node: ast.Call, me: str | None) -> bool:
     """Whether the check of the instance is called with the Trainer and one thing more."""
-    own = (
-        isinstance(node.func, ast.Attribute)
-        and node.func.attr == NAME
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == me
-    )
-    if not own and not is_super_call(node, NAME):
+    if not (me and is_self_attribute(node.func, NAME, me)) and not is_super_call(node, NAME):
         return False
     plain = not any(isinstance(each, ast.Starred) for each in node.args) and all(each.arg for each in node.keywords)
-    return plain and len(node.args) + len(node.keywords) == 2 and "trainer" not in [each.arg for each in node.keywords]
+    whole = bool(node.args) and len(node.args) + len(node.keywords) == 2
+    return plain and whole and "trainer" not in [each.arg for each in node.keywords]
 
 
 @touches("arguments")

@@ -38,6 +38,11 @@ def test_other_calls_stay(text: str) -> None:
     assert run_rules({"a.py": text}, rule("LIT210")).changes == ()
 
 
+def test_what_may_do_something_beside_the_trainer_is_left_to_a_person() -> None:
+    made = run_rules({"a.py": LATE.format("trainer, self.next_module()")}, rule("LIT210"))
+    assert made.changes == () and [found.fix for found in made.findings] == ["manual"]
+
+
 def test_a_check_of_the_projects_own_is_for_its_head() -> None:
     own = "    def _run_early_stopping_check(self, trainer, pl_module):\n        print(pl_module)\n"
     made = run_rules({"a.py": LATE.format("trainer, pl_module") + "\n" + own}, rule("LIT210"))
