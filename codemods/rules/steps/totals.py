@@ -321,7 +321,7 @@ def used_otherwise(file: PythonFile, place: StepTotal) -> int | None:
             targets = _passed_to(use, parents)
             if targets is None:
                 return use.lineno  # type: ignore[attr-defined,no-any-return]
-            function = method_around(use, parents) or place.function
+            function = outermost_function(use, parents) or place.function
             for target in targets:
                 if (key := (function, ast.unparse(target))) not in seen:
                     seen.add(key)
@@ -329,7 +329,7 @@ def used_otherwise(file: PythonFile, place: StepTotal) -> int | None:
     return None
 
 
-def method_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> Function | None:
+def outermost_function(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> Function | None:
     """The outermost function that a node stands in."""
     found, outer = None, parents.get(node)
     while outer is not None:
@@ -383,11 +383,25 @@ def divided_again(file: PythonFile, place: StepTotal) -> int | None:
 
 
 def _is_scheduled(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    steps = _outwards(node, parents)
+    return any(_is_schedule(inner, outer) or getattr(outer, "arg", None) in TOTALS for inner, outer in steps)
+
+
+def schedule_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> ast.Call | None:
+    """The innermost call of what makes a schedule that a node is given to."""
+    steps = _outwards(node, parents)
+    return next((outer for inner, outer in steps if isinstance(outer, ast.Call) and _is_schedule(inner, outer)), None)
+
+
+def _outwards(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> Iterator[tuple[ast.AST, ast.expr | ast.keyword]]:
+    """Each expression or keyword that a node stands in, with what of it holds the node."""
     outer = parents.get(node)
     while isinstance(outer, ast.expr | ast.keyword):
-        if isinstance(outer, ast.keyword) and outer.arg in TOTALS:
-            return True
-        if isinstance(outer, ast.Call) and outer.func is not node and SCHEDULES.search(ast.unparse(outer.func)):
-            return True
+        yield node, outer
         node, outer = outer, parents.get(outer)
-    return False
+
+
+def _is_schedule(node: ast.AST, outer: ast.AST) -> bool:
+    if not isinstance(outer, ast.Call) or outer.func is node:
+        return False
+    return SCHEDULES.search(ast.unparse(outer.func)) is not None

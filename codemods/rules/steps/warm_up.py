@@ -9,9 +9,8 @@ from codemods.code.nodes import parents_of, walk
 from codemods.code.source import PythonFile
 from codemods.code.syntax import Function
 from codemods.rules.steps.modules import assigned
-from codemods.rules.steps.optimization import SCHEDULES
 from codemods.rules.steps.step_count_terms import TermReader
-from codemods.rules.steps.totals import StepTotal, method_around, uses
+from codemods.rules.steps.totals import StepTotal, outermost_function, schedule_around, uses
 
 
 def counted_apart(file: PythonFile, place: StepTotal) -> int | None:
@@ -19,20 +18,11 @@ def counted_apart(file: PythonFile, place: StepTotal) -> int | None:
     where there is none."""
     parents = parents_of(file.tree)
     for use in uses(file, place, parents):
-        call = _schedule_around(use, parents)
-        function = method_around(use, parents) or place.function
+        call = schedule_around(use, parents)
+        function = outermost_function(use, parents) or place.function
         for value in _others(call, use) if call else ():
             if _counts_batches(place, function, value):
                 return value.lineno
-    return None
-
-
-def _schedule_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.Call | None:
-    outer = parents.get(node)
-    while isinstance(outer, ast.expr | ast.keyword):
-        if isinstance(outer, ast.Call) and outer.func is not node and SCHEDULES.search(ast.unparse(outer.func)):
-            return outer
-        node, outer = outer, parents.get(outer)
     return None
 
 
