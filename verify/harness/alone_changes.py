@@ -271,19 +271,22 @@ def keyed(tree: ast.AST) -> list[tuple[str, str]]:
 
 def taken_from(line: str) -> list[ast.Subscript]:
     """What a line takes out of something."""
-    try:
-        tree = ast.parse(line.strip().rstrip(":"))
-    except SyntaxError:
-        return []
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    tree = _tree_of(line)
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Subscript)] if tree else []
 
 
 def names_in(line: str) -> list[str]:
-    try:
-        tree = ast.parse(line.strip().rstrip(":"))
-    except SyntaxError:
+    if (tree := _tree_of(line)) is None:
         return re.findall(r"[A-Za-z_]\w*", line)
     return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+
+
+def _tree_of(line: str) -> ast.Module | None:
+    """A line of a program by itself; None where it is no statement."""
+    try:
+        return ast.parse(line.strip().rstrip(":"))
+    except SyntaxError:
+        return None
 
 
 def listed(text: str) -> list[int]:

@@ -65,7 +65,7 @@ def filled(sources: Sources, path: str, said: Sequence[Command], *, alone: bool 
 
 def completed(sources: Sources, path: str, args: Sequence[str], said: Sequence[Command]) -> tuple[str, ...]:
     """Arguments that somebody gives a script, with what fits in place of values that only their writer knows or of
-    files that are not here, as for what a script requires; options that do without such a value are left out. None
+    files that are not here, as for what a script requires; options that do without such a value are left out. Empty
     where the rest says nothing but what the options say themselves."""
     options = dict(_declared(sources, path))
     found: list[str] = []

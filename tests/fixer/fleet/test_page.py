@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,8 +12,8 @@ import pytest
 from fixer.fleet.asked import FleetRepository
 from fixer.fleet.report import as_html, of_fleet
 from fixer.fleet.state import opened
+from tests.fixer.reports.chromium import BROWSER
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MANY = 5000
 PLAYED = """
 <script>

@@ -13,12 +13,15 @@ from typing import Any
 _OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+"""The browser of this machine."""
+
+
 class Chromium:
     """One page in one browser, which ends with the `with` statement."""
 
     def __enter__(self) -> Chromium:
-        program = shutil.which("chromium") or shutil.which("google-chrome")
-        if program is None:
+        if BROWSER is None:
             raise SystemExit("no chromium here: apt-get install chromium")
         self._profile = tempfile.mkdtemp(prefix="look-")
         theirs_in, self._out = os.pipe()
@@ -27,7 +30,7 @@ class Chromium:
         ends = [str(theirs_in), str(theirs_out)]
         options = [*_OPTIONS, "--remote-debugging-pipe", f"--user-data-dir={self._profile}", "about:blank"]
         self._process = subprocess.Popen(
-            ["bash", "-c", script, "chromium", *ends, program, *options],
+            ["bash", "-c", script, "chromium", *ends, BROWSER, *options],
             pass_fds=(theirs_in, theirs_out),
             stderr=subprocess.DEVNULL,
         )

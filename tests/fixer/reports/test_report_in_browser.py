@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.fixer.reports.chromium import Chromium
+from tests.fixer.reports.chromium import BROWSER, Chromium
 from tests.fixer.reports.look import faults, pages
-
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
