@@ -25,7 +25,7 @@ from codemods.rules.extensions.transforms import SET, set_in_constructor
 
 DATA = "LightningDataModule"
 PACKAGES = ("lightning", "lightning_fabric", "pytorch_lightning")
-GIVEN_BY_TRAINER = {"checkpoint_callback": "ModelCheckpoint", "datamodule": DATA}
+GIVEN_BY_TRAINER = {"accelerator": "Accelerator", "checkpoint_callback": "ModelCheckpoint", "datamodule": DATA}
 ATTRIBUTES = (
     "has_prepared_data",
     *(f"has_{what}_{stage}" for what in ("setup", "teardown") for stage in ("fit", "validate", "test", "predict")),
@@ -332,6 +332,12 @@ RULE = Rule(
         b"total_test_batches",
         b"total_predict_batches",
         b"total_batches_current_epoch",
+        b"trainer.accelerator.",
+        b"CombinedLoader",
+        b"NeptuneLogger",
+        b"reset_experiment",
+        b"format_checkpoint_name",
+        b"_save_model",
     ),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(ELSEWHERE, ELSEWHERE)),

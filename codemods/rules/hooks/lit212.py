@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,10 +32,14 @@ if TYPE_CHECKING:
 
 SAVE, LOAD = "on_save_checkpoint", "on_load_checkpoint"
 NEW = {SAVE: "state_dict", LOAD: "load_state_dict"}
+STATE = re.compile(r"state", re.IGNORECASE)
+"""What the name of a parameter holds that takes a callback's own state."""
+WHOLE = f"{LOAD} of a callback is given the whole checkpoint since Lightning 1.8, not the callback's state"
+TAKE = "Not rewritten: what it is given is saved elsewhere. Take it in `def load_state_dict(self, state_dict)`."
 
 
 def _present(file: PythonFile) -> bool:
-    return any(SAVE in item.methods and results(item.methods[SAVE]) for item in file.classes)
+    return any(LOAD in item.methods or results(item.methods[SAVE]) for item in file.classes if {*NEW} & {*item.methods})
 
 
 def _collect(file: PythonFile) -> tuple[str, ...] | None:
@@ -56,6 +61,19 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         if save is None or fact is None or facts.kind(fact) != CALLBACK or not _gives(item, save):
             continue
         yield _match(file, item, save, _refusal(file, facts, item, fact, save))
+    yield from _alone(file, facts)
+
+
+def _alone(file: PythonFile, facts: Facts) -> Iterator[Match]:
+    """Hooks that take the state which a class above saves."""
+    for item in file.classes:
+        load = item.methods.get(LOAD)
+        given = parameters(load) if load and SAVE not in item.methods else []
+        if load is None or len(given) != 3 or not STATE.search(given[2]) or not uses(load, given[2]):
+            continue
+        fact = facts.of_class(file, item)
+        if fact and facts.kind(fact) == CALLBACK:
+            yield Match(file.head(load), WHOLE, "manual", TAKE, "M117")
 
 
 def _gives(item: ClassNode, save: Function) -> bool:
@@ -164,7 +182,7 @@ RULE = Rule(
     ),
     fix="safe",
     versions="written for Lightning < 1.8; the result runs on 1.6 and later",
-    triggers=(f"def {SAVE}".encode(),),
+    triggers=(f"def {SAVE}".encode(), f"def {LOAD}".encode()),
     check=_check,
     examples=(Example(BEFORE, AFTER), Example(ASKS, ASKS)),
     breaks_in="1.8.0",

@@ -251,6 +251,7 @@ def run(model, other):
     [
         "data.dims", "kept.save_checkpoint", "TQDMProgressBar().main_progress_bar",
         "trainer.checkpoint_callback.best", "model.trainer.datamodule.dims",
+        "trainer.accelerator.training_type_plugin",
     ],
 )  # fmt: skip
 def test_what_an_object_of_lightnings_lost_is_named(read: str) -> None:
@@ -317,3 +318,32 @@ def test_a_bar_shows_the_count_of_its_trainer() -> None:
     )  # fmt: skip
     trainer.fit(BoringModel())
     assert space["SEEN"] == [1, 2, 3, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("made", "line", "said"),
+    [
+        ("loggers.NeptuneLogger()", "made.log_image('a', image)", "as_image"),
+        ("loggers.CometLogger()", "made.reset_experiment()", "build another"),
+        ("utilities.CombinedLoader([])", "print(made.loaders)", "`iterables`"),
+    ],
+)
+def test_what_is_asked_of_what_a_variable_was_made_as(made: str, line: str, said: str) -> None:
+    text = f"from pytorch_lightning import loggers, utilities\n\nmade = {made}\n{line}\n"
+    (found,) = run_rules({"a.py": text}, rule("LIT250")).findings
+    assert found.fix == "manual" and said in found.reason
+    assert run_rules({"a.py": text.replace("made =", "made = image or")}, rule("LIT250")).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("format_checkpoint_name(self, epoch, step, metrics, ver=None)", "given metrics"),
+        ("_save_model(self, filepath, trainer, pl_module)", "override _save_checkpoint"),
+        ("format_checkpoint_name(self, metrics, filename=None, ver=None)", ""),
+    ],
+)
+def test_an_override_that_a_checkpoint_calls_otherwise(head: str, said: str) -> None:
+    text = "from pytorch_lightning.callbacks import ModelCheckpoint\n\n\nclass Best(ModelCheckpoint):\n"
+    found = run_rules({"a.py": f"{text}    def {head}:\n        return str(step)\n"}, rule("LIT250")).findings
+    assert [said in each.reason for each in found] == [True] * bool(said)

@@ -125,3 +125,19 @@ def test_untouched(text: str) -> None:
 )
 def test_more_than_what_is_above_is_told(text: str) -> None:
     assert [item.code for item in run_rules({"count.py": text}, LIT).findings] == ["LIT212"]
+
+
+@pytest.mark.parametrize(
+    "body", ["self.seen = callback_state['seen']", "super().on_load_checkpoint(t, m, callback_state)"]
+)
+def test_a_state_that_the_class_above_saves_is_told(body: str) -> None:
+    head = "from pytorch_lightning.callbacks import EarlyStopping\n\n\nclass Stop(EarlyStopping):\n"
+    hook = f"    def on_load_checkpoint(self, t, m, callback_state):\n        {body}\n"
+    (found,) = run_rules({"stop.py": head + hook}, rule("LIT212")).findings
+    assert (found.fix, found.span.line) == ("manual", 5)
+    whole = hook.replace("callback_state", "checkpoint")
+    assert run_rules({"stop.py": head + whole}, rule("LIT212")).findings == ()
+    assert (
+        run_rules({"stop.py": head.replace("pytorch_lightning.callbacks", "elsewhere") + hook}, rule("LIT212")).findings
+        == ()
+    )

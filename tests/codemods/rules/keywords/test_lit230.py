@@ -16,7 +16,11 @@ from codemods.lightning.object_arguments import keywords
 from tests.codemods.support import refusals, rewritten, rule, run_rules
 
 RENAMED = {"profiler": "profilers", "BaseProfiler": "Profiler"}
-MOVED = {"core.memory.ModelSummary": "utilities.model_summary.ModelSummary"}
+MOVED = {
+    "core.memory.ModelSummary": "utilities.model_summary.ModelSummary",
+    "trainer.supporters.CombinedLoader": "utilities.combined_loader.CombinedLoader",
+    "utilities.cli.LightningCLI": "cli.LightningCLI",
+}
 
 
 def owner(dotted: str) -> Callable[..., Any] | None:
@@ -43,7 +47,10 @@ def test_early_stopping_wants_a_monitor_in_the_newest_release() -> None:
     assert inspect.signature(EarlyStopping).parameters["monitor"].default is inspect.Parameter.empty
 
 
-HEAD = "from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n\n"
+HEAD = (
+    "from pytorch_lightning import trainer, utilities\n"
+    "from pytorch_lightning.callbacks import EarlyStopping, ModelCheckpoint\n\n"
+)
 MODULE = "from pytorch_lightning import LightningModule\n\n"
 
 
@@ -52,6 +59,8 @@ MODULE = "from pytorch_lightning import LightningModule\n\n"
     [
         ('ModelCheckpoint(monitor="loss", mode="auto")', 'ModelCheckpoint(monitor="loss", mode="min")'),
         ("ModelCheckpoint(period=n)", "ModelCheckpoint(every_n_epochs=n)"),
+        ("trainer.supporters.CombinedLoader(loaders=n)", "trainer.supporters.CombinedLoader(iterables=n)"),
+        ("utilities.cli.LightningCLI(M, auto_registry=True)", "utilities.cli.LightningCLI(M)"),
     ],
 )
 def test_rewritten(call: str, after: str) -> None:
