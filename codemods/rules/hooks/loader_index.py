@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING
@@ -20,24 +20,27 @@ if TYPE_CHECKING:
     import libcst as cst
 
 INDEX = "dataloader_idx"
+PLACE = 2
+"""Where a step takes it, behind the batch and the index of that."""
 STEPS = ("validation_step", "test_step", "predict_step")
 _OF_LOADERS = re.compile(r"load|data|dl_|ds_|set_")
+_NUMBERED = re.compile(r"(idx|index|nb|num|nr|no|id|_i|_n)$")
 _SINCE = f"has to be called {INDEX} since Lightning 2.0 if there are several loaders"
 
 
 def misnamed(file: PythonFile, facts: Facts, fact: ClassFact, item: ClassNode) -> Iterator[Match]:
-    """The steps of a module whose third argument has another name."""
+    """The steps of a module whose third argument has another name; those behind it are for the project's own calls."""
     for name in STEPS:
         method = item.methods.get(name)
         names = parameters(method) if method else []
-        if method is None or len(names) != 3 or not is_plain(method) or not _is_index(method, names[2]):
+        if method is None or len(names) <= PLACE or not is_plain(method) or not _is_index(method, names):
             continue
-        message = f"`{names[2]}` of {name} {_SINCE}"
-        if why := _refusal(facts, fact, method, names[2]):
+        message = f"`{names[PLACE]}` of {name} {_SINCE}"
+        if why := _refusal(facts, fact, method, names[PLACE]):
             reason = f"Not rewritten: {why}. A step that lacks an argument of that name is refused."
             yield Match(file.head(method), message, "manual", reason)
             continue
-        edit = NodeEdit(method, partial(_renamed, name=names[2]))
+        edit = NodeEdit(method, partial(_renamed, name=names[PLACE]))
         reason = "1.x gave it by position; the step is refused without an argument of that name, and with one loader "
         reason += "with one that has no default."
         yield Match(file.head(method), message, "safe", reason, edits=(edit,))
@@ -48,23 +51,29 @@ def _renamed(node: cst.FunctionDef, *, name: str) -> cst.FunctionDef:
     import libcst as cst
 
     changed = renamed(node, name=name, new=INDEX)
-    *rest, last = changed.params.params
-    if last.default is not None:
+    every = list(changed.params.params)
+    index = next(each for each in every if each.name.value == INDEX)
+    if index.default is not None:
         return changed
     equal = (
-        cst.AssignEqual() if last.annotation else cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+        cst.AssignEqual() if index.annotation else cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
     )
-    last = last.with_changes(default=cst.Integer("0"), equal=equal)
-    return changed.with_changes(params=changed.params.with_changes(params=[*rest, last]))
+    every[every.index(index)] = index.with_changes(default=cst.Integer("0"), equal=equal)
+    return changed.with_changes(params=changed.params.with_changes(params=every))
 
 
-def _is_index(method: Function, name: str) -> bool:
+def _is_index(method: Function, names: Sequence[str]) -> bool:
     """Whether a third argument is the index of a loader by another name: Lightning gave no other, and where it has a
-    default, which it keeps with one loader, it has to look like one."""
-    if name == INDEX:
+    default, which it keeps with one loader, it has to look like one; before others, which only the project's own calls
+    give, like a number too."""
+    optional = names[len(names) - len(method.args.defaults) :]
+    if INDEX in names or any(name not in optional for name in names[PLACE + 1 :]):
         return False
-    known, value = literal(method.args.defaults[-1]) if method.args.defaults else (True, None)
-    return not method.args.defaults or (known and type(value) in (int, NoneType) and bool(_OF_LOADERS.search(name)))
+    if names[PLACE] not in optional:
+        return True
+    known, value = literal(method.args.defaults[PLACE - len(names)])
+    seems = _OF_LOADERS.search(names[PLACE]) and (len(names) == PLACE + 1 or _NUMBERED.search(names[PLACE]))
+    return known and type(value) in (int, NoneType) and bool(seems)
 
 
 def _refusal(facts: Facts, fact: ClassFact, method: Function, name: str) -> str | None:

@@ -46,6 +46,20 @@ def test_the_index_is_known_by_its_name() -> None:
     assert train({"train.py": PROGRAM}, script=None, module="train", function="main").failure is not None
 
 
+def test_what_only_own_calls_give_may_stand_behind_the_index() -> None:
+    own = "    def test_step(self, batch, i, which):\n        return self.validation_step(batch, 0, which, False)\n"
+    program = PROGRAM.replace("which: int)", "which: int, loud=True)").replace("\n\n\ndef", f"\n\n{own}\n\ndef")
+    after = rewritten({"train.py": program}, LIT)["train.py"]
+    assert "    def validation_step(self, batch, batch_idx, dataloader_idx: int = 0, loud=True):\n" in after
+    assert "return self.validation_step(batch, 0, dataloader_idx, False)\n" in after
+    assert rewritten({"train.py": after}, LIT)["train.py"] == after
+    for way in ("validate", "test"):
+        text = after.replace(".validate(", f".{way}(")
+        done = train({"train.py": text}, script=None, module="train", function="main")
+        assert done.failure is None and done.returned == [0, 0, 1]
+    assert train({"train.py": program}, script=None, module="train", function="main").failure is not None
+
+
 STEP = PROGRAM.split("\n\ndef main")[0]
 
 
@@ -78,6 +92,9 @@ def test_a_relative_with_the_step_is_left() -> None:
         ("which: int", "dataset='val'"),
         (", which: int", ""),
         ("batch_idx, which: int", "*which"),
+        ("which: int", "dataset_name=None, log=True"),
+        ("which: int", "which, log"),
+        ("which: int", "data_nb=0, dataloader_idx=0"),
         ("(LightningModule)", "(torch.nn.Module)"),
         ("validation_step", "training_step"),
     ],
@@ -89,3 +106,5 @@ def test_not_spoken_of(old: str, new: str) -> None:
 def test_an_index_with_a_default_is_known_by_its_look() -> None:
     text = STEP.replace("which: int", "dataset_nb=None").replace("which", "dataset_nb")
     assert "batch_idx, dataloader_idx=None):" in rewritten({"train.py": text}, LIT)["train.py"]
+    text = text.replace("dataset_nb=None", "dataset_nb=None, loud=True")
+    assert "batch_idx, dataloader_idx=None, loud=True):" in rewritten({"train.py": text}, LIT)["train.py"]
