@@ -101,22 +101,34 @@ def _is_class_method(function: ast.FunctionDef | None) -> bool:
 
 
 def own_arguments(file: PythonFile, facts: Facts, call: CallNode) -> frozenset[str] | None:
-    """The parameters that the constructor of a class of the project has itself, or a function of it that is called,
-    None where it hands on nothing."""
+    """The parameters that the constructor of a class of the project has itself, with those above it that get all it
+    hands on, or a function of it that is called; None where it hands on nothing."""
     dotted = called(file, call)
     fact = facts.find_class(dotted, file.path) if dotted else None
     if fact is None and (function := _function_called(file, facts, call)):
         return frozenset(item.arg for item in taken(function)) if function.args.kwarg else None
     line = facts.ancestry(fact) if fact else ()
     above = line[1:] if is_super_call(call.node, "__init__") else line
-    owner = next((item for item in above if "__init__" in item.methods), None)
-    if owner is None:
-        return frozenset()
-    found = facts.find_opened(f"{facts.files[owner.path].module}.{owner.name}", owner.path)
-    arguments = found[1].methods["__init__"].args if found and "__init__" in found[1].methods else None
-    if arguments is None or arguments.kwarg is None:
-        return None
-    return frozenset(item.arg for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+    own: set[str] = set()
+    for owner in (item for item in above if "__init__" in item.methods):
+        found = facts.find_opened(f"{facts.files[owner.path].module}.{owner.name}", owner.path)
+        init = found[1].methods.get("__init__") if found else None
+        if init is None or init.args.kwarg is None:
+            return None
+        own |= {item.arg for item in [*init.args.posonlyargs, *init.args.args, *init.args.kwonlyargs]}
+        if not _hands_all_above(init, init.args.kwarg.arg):
+            break
+    return frozenset(own)
+
+
+def _hands_all_above(init: Function, rest: str) -> bool:
+    """Whether what a constructor gets by `**` goes to that of the class above, and nowhere else."""
+    nodes = list(own_nodes(init))
+    calls = [node for node in nodes if isinstance(node, ast.Call) and is_super_call(node, "__init__")]
+    spread = {id(item.value) for call in calls for item in call.keywords if item.arg is None}
+    return len(calls) == 1 and all(
+        id(node) in spread for node in nodes if isinstance(node, ast.Name) and node.id == rest
+    )
 
 
 def _function_called(file: PythonFile, facts: Facts, call: CallNode) -> Function | None:

@@ -299,3 +299,37 @@ def test_a_module_that_a_function_defines_logs_too() -> None:
         '            self.log("val_loss", batch.mean(), sync_dist_op="sum")\n\n    return Model()\n'
     )
     assert rewritten({"a.py": text}, rule("LIT230"))["a.py"] == text.replace("sync_dist_op", "reduce_fx")
+
+
+HANDED_UP = """\
+from pytorch_lightning import LightningDataModule
+
+
+class Data(LightningDataModule):
+    def __init__(self, train_transforms=None, **kwargs):
+        super().__init__()
+        self.images = train_transforms
+
+
+class Labelled(Data):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+
+class Digits(Labelled):
+    def __init__(self, images):
+        super().__init__(train_transforms=images)
+
+
+Labelled(train_transforms=1)
+"""
+
+
+def test_what_a_class_further_up_takes_itself_reaches_no_class_of_lightnings() -> None:
+    assert run_rules({"a.py": HANDED_UP}, rule("LIT230")).findings == ()
+    taken = HANDED_UP.replace("train_transforms=None, **kwargs", "**kwargs").replace(" = train_transforms", " = 1")
+    taken = taken.replace("        super().__init__()\n", "        super().__init__(**kwargs)\n")
+    found = run_rules({"a.py": taken}, rule("LIT230")).findings
+    assert [each.span.line for each in found] == [17, 20]
+    kept = HANDED_UP.replace("super().__init__(*args, **kwargs)", "super().__init__(*args, **self.known(kwargs))")
+    assert [each.span.line for each in run_rules({"a.py": kept}, rule("LIT230")).findings] == [17, 20]
