@@ -136,6 +136,7 @@ def inherited_ends(file: PythonFile, facts: Facts) -> Iterator[Match]:
                     HOOKS[stage.step_end].row,
                     (NodeEdit(step, partial(ending_with, step_end=stage.step_end)),),
                     unit=f"{file.path}:{item.qualname}",
+                    needs=HOOKS[stage.step_end].needs,
                 )
 
 

@@ -168,7 +168,8 @@ def _step_end(
     reason = f"{stage.step} now gives its result to {name} itself, as Lightning did.{told}"
     imports = TORCH if leaves else ()
     unit = f"{file.path}:{item.qualname}"
-    yield Match(place, message, "unsafe" if unsure else "safe", reason, hook.row, tuple(edits), imports, unit=unit)
+    level: Fix = "unsafe" if unsure else "safe"
+    yield Match(place, message, level, reason, hook.row, tuple(edits), imports, unit=unit, needs=hook.needs)
 
 
 def _of_steps_below(file: PythonFile, facts: Facts, item: ClassNode, stage: Stage, match: Match) -> Iterator[Match]:

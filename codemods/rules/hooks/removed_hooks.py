@@ -19,7 +19,8 @@ class RemovedHook:
     `adds` those that the new one gets besides. `level` is that of the rename, `reason` why, or the advice where
     there is no new hook. A callback's is safe where nothing of the project tells the two points apart
     (`same`), a module's where it `trains` and is never evaluated. `only` wraps the body
-    in `if only:`; `needs` is the first release that calls the new hook, where that is not the rule's.
+    in `if only:`; `needs` is the first release that calls the new hook, or the old one no more where a step calls it
+    itself, where that is not the rule's.
     """
 
     kinds: tuple[str, ...]
@@ -171,9 +172,9 @@ HOOKS: dict[str, RemovedHook] = {
     "on_sanity_check_start": RemovedHook(
         (MODULE,), "0.9", "", "Do it in the hook of a callback, which has that name too"
     ),
-    "training_step_end": RemovedHook((MODULE,), "2.0", "M233", _ENDS.format("training_step")),
-    "validation_step_end": RemovedHook((MODULE,), "2.0", "M234", _ENDS.format("validation_step")),
-    "test_step_end": RemovedHook((MODULE,), "2.0", "M235", _ENDS.format("test_step")),
+    "training_step_end": RemovedHook((MODULE,), "2.0", "M233", _ENDS.format("training_step"), needs="2.0.0"),
+    "validation_step_end": RemovedHook((MODULE,), "2.0", "M234", _ENDS.format("validation_step"), needs="2.0.0"),
+    "test_step_end": RemovedHook((MODULE,), "2.0", "M235", _ENDS.format("test_step"), needs="2.0.0"),
     "training_end": RemovedHook((MODULE,), "1.0", "", "Move its code into training_step"),
     "validation_end": RemovedHook(
         (MODULE,), "1.0", "", "The class also defines the hook that replaced it: move its code there"
