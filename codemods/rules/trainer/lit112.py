@@ -136,6 +136,7 @@ def _given(file: PythonFile, fits: Sequence[Fit], text: str) -> tuple[NodeEdit, 
         if item is None
         else NodeEdit(fit.node, partial(with_value, name="ckpt_path", text=f"{home.source_of(item.value)} or {text}"))
         for home, fit, item in own
+        if item is None or home.source_of(item.value) != text
     )
 
 

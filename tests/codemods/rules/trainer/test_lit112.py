@@ -33,6 +33,10 @@ KEPT = (
             "t = Trainer()\nt.fit(m, ckpt_path=a.q or p)\n",
         ),
         (
+            "t = Trainer(resume_from_checkpoint=a.q)\nt.fit(m, ckpt_path=a.q)\n",
+            "t = Trainer()\nt.fit(m, ckpt_path=a.q)\n",
+        ),
+        (
             "trainer = Trainer(resume_from_checkpoint='a.ckpt')\ntrainer.fit(model)\n",
             "trainer = Trainer()\ntrainer.fit(model, ckpt_path='a.ckpt')\n",
         ),
