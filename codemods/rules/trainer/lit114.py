@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from codemods.code.calls import keyword, keywords
+from codemods.code.calls import class_around, keyword, keywords
+from codemods.code.scopes import canonical
 from codemods.code.source import CallNode, PythonFile
-from codemods.code.syntax import taken
+from codemods.code.syntax import is_super_call, taken
 from codemods.lightning.arguments import signatures
 from codemods.lightning.calls import trainer_calls
-from codemods.lightning.facts import Facts, is_trainer_call
+from codemods.lightning.facts import TRAINER, Facts, is_trainer_call
 from codemods.lightning.guards import is_caught
 from codemods.lightning.trainer_variables import assigned_to, is_trainer, reads_lightning
 from codemods.rewrite.keywords import by_name, replaced
@@ -62,7 +63,7 @@ def _renamed(
     file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword, method: str, old: str
 ) -> Iterator[Match]:
     new, row = OLD[method, old], RENAMED.get((method, old), ("", None))[1]
-    known = is_trainer(file, facts, call)
+    known = _is_lightnings_own(file, facts, call, method) or is_trainer(file, facts, call)
     message = f"`{old}=` of Trainer.{method} was renamed to `{new}=` in Lightning 1.4"
     same = "The same argument."
     if (method, old) in NEVER:
@@ -97,6 +98,15 @@ def _meant(file: PythonFile, call: CallNode, match: Match, new: str) -> Match:
     if any(item.arg is None for item in call.node.keywords) or is_caught(file, call.node):
         return replace(match, fix="unsafe", reason=f"{CALLED} fixer assumes that it means `{new}=`.")
     return match
+
+
+def _is_lightnings_own(file: PythonFile, facts: Facts, call: CallNode, method: str) -> bool:
+    """Whether `super().method(...)` in a Trainer of the project is Lightning's own: no class between has one."""
+    owner = class_around(file, call.within) if is_super_call(call.node, method) else None
+    fact = facts.of_class(file, owner) if owner else None
+    if fact is None or any(method in item.methods for item in facts.ancestry(fact)[1:]):
+        return False
+    return any(isinstance(base, str) and canonical(base) == TRAINER for base in facts.lineage(fact))
 
 
 def _may_be(file: PythonFile, call: CallNode) -> bool:

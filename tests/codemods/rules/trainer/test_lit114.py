@@ -31,6 +31,35 @@ def test_a_method_of_the_projects_own_trainer_takes_what_it_says() -> None:
     assert run_rules({"a.py": text}, rule("LIT114")).findings == ()
 
 
+OVER = """\
+from pytorch_lightning import Trainer
+
+
+class Mine(Trainer):
+    def fit(self, model, train_dataloader=None):
+        return super().fit(model, train_dataloader=train_dataloader)
+
+
+class Below(Mine):
+    def fit(self, model, train_dataloader=None):
+        return super(Below, self).fit(model, train_dataloader=train_dataloader)
+
+    def tried(self, model, loader):
+        return super().test(model, test_dataloaders=loader)
+
+
+class Other(object):
+    def fit(self, model):
+        return super().fit(model, train_dataloader=model)
+"""
+
+
+def test_what_a_projects_own_trainer_hands_lightnings() -> None:
+    after = OVER.replace("(model, train_dataloader=train", "(model, train_dataloaders=train", 1)
+    after = after.replace("test_dataloaders=", "dataloaders=")
+    assert rewritten({"a.py": OVER}, rule("LIT114"))["a.py"] == after
+
+
 @pytest.mark.parametrize(("key", "new"), NEVER.items())
 def test_what_no_release_took(key: tuple[str, str], new: str) -> None:
     method, old = key
