@@ -1,8 +1,9 @@
 """Descriptions of arguments: what they mean, how they are told, and the configurations within them.
 
 Runs in the target's interpreter, beside the harness: standard library and torch alone. An argument is JSON; what
-JSON cannot hold is `{"@": kind, ...}`: a `config` (a dict with attributes), an `object` of a class with its attributes,
-a `call` of something by its dotted name, a `layer` (a small module), a `tuple`, a `function`, or what is `named`.
+JSON cannot hold is `{"@": kind, ...}`: a `config` (a dict with attributes), an `object` of a class with its attributes
+(`structured`: the configuration that OmegaConf makes of it), a `call` of something by its dotted name, a `layer` (a
+small module), a `tuple`, a `function`, or what is `named`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import functools
 import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from .alone_batches import KeyedDict
@@ -63,7 +64,7 @@ class Builder:
             cls = self._named(value["name"])
             made = cls.__new__(cls)
             vars(made).update(self._each(value["values"]))
-            return made
+            return _structured(made) if value.get("structured") else made
         if kind == "tuple":
             return tuple(self.build(item) for item in value["items"])
         if kind == "layer":
@@ -104,6 +105,23 @@ class Builder:
                 found = getattr(found, part)
             return found
         raise ImportError(name)
+
+
+def _structured(made: Any) -> Any:
+    """The configuration of OmegaConf that an instance of a dataclass describes; what it lacks is missing there."""
+    from omegaconf import MISSING, OmegaConf  # type: ignore[import-not-found,unused-ignore]
+
+    values = vars(made)
+    for field in fields(made):
+        values[field.name] = _plainly(values.get(field.name, MISSING))
+    return OmegaConf.structured(made)
+
+
+def _plainly(value: Any) -> Any:
+    """A value whose dictionaries are plain ones."""
+    if isinstance(value, list):
+        return [_plainly(item) for item in value]
+    return {name: _plainly(item) for name, item in value.items()} if isinstance(value, KeyedDict) else value
 
 
 def _layer(keys: Sequence[str] = (), methods: Sequence[str] = (), items: int = 0) -> Any:

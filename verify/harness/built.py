@@ -107,6 +107,9 @@ class BuiltModules:
             return self._named(type(value), f".{value.name}")
         if isinstance(value, str):
             return str(value).replace(self.root + os.sep, "")
+        if type(value).__module__.startswith("omegaconf.") and (cls := self._schema(value)):
+            given = self._each({name: value[name] for name in value if not _is_missing(value, name)}, room, depth)
+            return {**self._named(cls), "@": "object", "values": given, "structured": True}
         if isinstance(value, Mapping | Namespace | types.SimpleNamespace):
             held = value if isinstance(value, Mapping) else vars(value)
             return {"@": "config", "values": self._each(self._plain(held), room, depth)}
@@ -115,6 +118,13 @@ class BuiltModules:
         if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
             return self._named(value)
         return self._object(value, room, depth)
+
+    def _schema(self, held: Any) -> type | None:
+        """The class of the project's that a configuration of OmegaConf was made by."""
+        from omegaconf import OmegaConf  # type: ignore[import-not-found,unused-ignore]
+
+        cls = OmegaConf.get_type(held)
+        return cls if isinstance(cls, type) and self._path(cls) and self._named(cls) is not LEFT_OUT else None
 
     def _plain(self, held: Any) -> Mapping[Any, Any]:
         """What a configuration of OmegaConf holds, with what it refers to in its place."""
@@ -197,3 +207,9 @@ class BuiltModules:
             needed = [each for each in takes if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD]
             given = None if needed else {}
         return {"@": "call", "name": named["name"], "kwargs": given} if given is not None else LEFT_OUT
+
+
+def _is_missing(held: Any, name: Any) -> bool:
+    from omegaconf import OmegaConf  # type: ignore[import-not-found,unused-ignore]
+
+    return bool(OmegaConf.is_missing(held, name))

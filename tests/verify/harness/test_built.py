@@ -130,6 +130,61 @@ def test_what_it_cannot_hold_is_left_out(text: str, project: Any, built: list[di
     assert built[0]["arguments"] == {"net": None, "loss": None, "rate": 0.25}
 
 
+OMEGACONF = """
+import dataclasses
+from collections.abc import Mapping
+
+MISSING = "???"
+
+
+class DictConfig(Mapping):
+    def __init__(self, kind, values):
+        self.kind, self.values = kind, values
+
+    def __getitem__(self, name):
+        return self.values[name]
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self):
+        return len(self.values)
+
+
+class OmegaConf:
+    def get_type(held):
+        return held.kind
+
+    def is_missing(held, name):
+        return held[name] == MISSING
+
+    def to_container(held, resolve):
+        return held.values
+
+    def structured(made):
+        return DictConfig(type(made), {field.name: getattr(made, field.name) for field in dataclasses.fields(made)})
+
+
+DictConfig.__module__ = "omegaconf.dictconfig"
+"""
+
+
+def test_a_configuration_keeps_the_class_that_it_was_made_by(
+    project: Any, built: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "omegaconf.py").write_text(OMEGACONF)
+    monkeypatch.delitem(sys.modules, "omegaconf", raising=False)
+    omegaconf = importlib.import_module("omegaconf")
+    parts = [{"plain": 1}]
+    given = {"width": 5, "kind": project.Kind.small, "parts": parts, "lock": omegaconf.MISSING}
+    project.Task(omegaconf.DictConfig(project.Settings, given), net=omegaconf.DictConfig(dict, {"depth": 2}))
+    made = {name: Builder().build(value) for name, value in built[0]["arguments"].items()}
+    settings = made["settings"]
+    assert (type(settings).__name__, settings.kind, made["net"]) == ("DictConfig", project.Settings, {"depth": 2})
+    assert settings.values == given and type(settings["parts"][0]) is dict
+    monkeypatch.delitem(sys.modules, "omegaconf")
+
+
 def test_attributes_that_cannot_be_told_are_left_out_alone(project: Any, built: list[dict[str, Any]]) -> None:
     project.Task(project.Settings(lock=object()))
     assert built[0]["arguments"]["settings"]["values"] == {
