@@ -25,7 +25,7 @@ from verify.follow import ProgressLine
 from verify.judging.advice import advice, last_resort
 from verify.judging.by_hand import stopped_at
 from verify.judging.executed_parts import further, installed_from, parts
-from verify.judging.proof_list import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated
+from verify.judging.proof_list import NAME_A_SCRIPT, given, no_script, replace_by_hand, restated, stopped_after
 from verify.judging.record import RunRecord, events
 from verify.judging.recorded import keep
 from verify.judging.requirements import misfit
@@ -135,7 +135,10 @@ def _prove(before: Sources, after: Sources, bench: Bench) -> Evidence:
         by_hand = stopped_at(new.recording.failure, (*problems, *left), places, after, new.held)
         if judgement.verdict == "regressed" and not new.recording.fitted and by_hand:
             judgement = replace(judgement, verdict="inconclusive")
-        if judgement.verdict == "inconclusive" and not new.recording.fitted and by_hand:
+        if judgement.verdict == "regressed" and by_hand:
+            up_to = replace(new, recording=replace(new.recording, failure=None))
+            judgement = stopped_after(judge(old, up_to, problems, per_batch=per_batch), judgement)
+        if judgement.verdict == "inconclusive" and by_hand:
             judgement = judgement.with_facts(replace_by_hand(by_hand))
         ran = executed(before, after, request.changed, [new])
         touched = touches(after.root, request.changed, ran.held if new.held else [entry.script])

@@ -114,6 +114,18 @@ def test_a_tree_that_stops_at_what_is_left_by_hand_regresses_no_rewrite(tmp_path
     assert any("accelerators" in problem for problem in written.problems)
 
 
+def test_a_tree_that_trains_and_then_stops_at_what_is_left_by_hand_regresses_nothing(tmp_path: Path) -> None:
+    left = NEW + "pl.Trainer(gpus=0, logger=False)\n"
+    said = (("train.py", "`gpus=` of Trainer was removed in Lightning 2.0"),)
+    evidence = run(tmp_path, left, left.replace("loss = ", "loss = 1 * "), by_hand=said)
+    assert (evidence.verdict, evidence.after and evidence.after.fitted) == ("inconclusive", True), evidence
+    told = told_of(evidence)
+    assert "replace by hand, where it stops: train.py:" in told and "weights are the same within" in told
+
+    wrong = run(tmp_path / "wrong", left, left.replace("loss = ", "loss = 2 * "), by_hand=said)
+    assert wrong.verdict == "regressed", "it trains with other numbers too"
+
+
 @pytest.mark.parametrize(
     ("ended", "verdict", "kept"),
     [((True, False), "repaired", False), ((True, False), "preserved", True), ((False, False), "repaired", True)],

@@ -20,7 +20,8 @@ def stopped_at(
     """The use that the target does not have and that a failure names, at its line or in quotes, where it is `left` to
     do by hand: a path and what is said of it there; or a finding that names the call and the argument for which it
     failed, of a package that the target does not say, the argument alone where its configuration is `held` by the run,
-    or the package that is imported in the line of the tree `after` at which it failed. None where there is no such:
+    or the package that is imported in the line of the tree `after` at which it failed, or the checkpoint that it loads.
+    None where there is no such:
     then a rewrite wrote it, or forgot it.
     The problems are as `conform.problems` tells them: `path:line: Trainer(gpus=...), the target has no such
     argument`."""
@@ -33,6 +34,7 @@ def stopped_at(
     return found or next(
         (f"{path}: {said}" for path, said in known
          if _is_refused(failure, path, said, held) or _is_unloadable(failure, packages, path, said)
+         or _is_unread(failure, path, said)
          or (after and _is_unlogged(failure, path, said, after))),
         None,
     )  # fmt: skip
@@ -80,6 +82,12 @@ def _is_unloadable(failure: Failure, packages: Iterable[str], path: str, said: s
     """Whether a program stopped where it imports a package of which a finding says that it cannot be imported."""
     is_there = failure.place is not None and failure.place.rpartition(":")[0] == path
     return is_there and any(f"`{package}` cannot be imported" in said for package in packages)
+
+
+def _is_unread(failure: Failure, path: str, said: str) -> bool:
+    """Whether a file stopped where it loads a checkpoint of which a finding says that its objects are not loaded."""
+    is_there = failure.place is not None and failure.place.rpartition(":")[0] == path
+    return is_there and "Weights only load failed" in failure.message and said.startswith("loading a checkpoint")
 
 
 def _is_unlogged(failure: Failure, path: str, said: str, after: Sources) -> bool:

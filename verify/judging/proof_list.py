@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from verify.evidence import BY_HAND, Alone, Environment, Evidence, Fact, FactKind, FileCoverage, How, Recording, Role
+from verify.evidence import (
+    BY_HAND,
+    Alone,
+    Environment,
+    Evidence,
+    Fact,
+    FactKind,
+    FileCoverage,
+    How,
+    Recording,
+    Role,
+    Rung,
+)
 from verify.judging.record import RunRecord, besides
 from verify.judging.verdict import Judgement
 
@@ -41,6 +53,15 @@ def facts_of(evidence: Evidence) -> tuple[Fact, ...]:
 def restated(judgement: Judgement, reason: str) -> Judgement:
     """The judgement for another reason than that of the runs, which is kept."""
     return replace(judgement, reason=reason).with_facts(Fact("also", judgement.reason))
+
+
+def stopped_after(trained: Judgement, judgement: Judgement) -> Judgement:
+    """The judgement on a patched tree that `trained` as the one before did, and then stops at what is left to do by
+    hand: no change is wrong for that."""
+    if trained.verdict != "preserved":
+        return judgement
+    rung: Rung | None = "trains" if trained.rung == "same" else trained.rung
+    return replace(judgement, verdict="inconclusive", rung=rung).with_facts(Fact("also", trained.reason))
 
 
 def replace_by_hand(problem: str) -> Fact:

@@ -44,6 +44,15 @@ def test_a_failure_that_names_a_use_is_of_it(problem: str, kind: str, message: s
     assert stopped_at(Failure(kind, message, place), others, [left(problem)]) == problem
 
 
+def test_a_checkpoint_that_is_not_loaded_stops_at_the_finding_of_its_file() -> None:
+    said = "loading a checkpoint that holds an object fails since Lightning 2.6 with torch 2.6"
+    failure = Failure("UnpicklingError", "Weights only load failed. This file can still be loaded", "src/train.py:97")
+    assert stopped_at(failure, (), [("src/train.py", said)]) == f"src/train.py: {said}"
+    assert stopped_at(failure, (), [("src/eval.py", said), ("src/train.py", "`gpus=` of Trainer")]) is None
+    other = Failure("UnpicklingError", "invalid load key, 'v'.", "src/train.py:97")
+    assert stopped_at(other, (), [("src/train.py", said)]) is None
+
+
 def test_a_use_that_no_finding_is_of_was_written_by_a_rewrite_or_forgotten() -> None:
     failure = Failure("TypeError", "Trainer.__init__() got an unexpected keyword argument 'gpus'", "train.py:20")
     for path, said in [("other.py", "`gpus=` of Trainer"), ("train.py", "`num_gpus=` of Trainer"), ("train.py", "")]:
