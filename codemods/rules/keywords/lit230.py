@@ -32,7 +32,7 @@ from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.monitors import AUTO, WATCHED, is_auto, is_open, monitored
 from codemods.rules.keywords.other_values import said_otherwise
 from codemods.rules.keywords.periods import shift
-from codemods.rules.keywords.positions import PROFILERS, SUMMARY, by_position
+from codemods.rules.keywords.positions import PROFILERS, STANDARD, SUMMARY, by_position
 from codemods.rules.keywords.prefix import dash_behind, prefixed
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def _check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
         *SAVED,
         *PROFILERS,
         SUMMARY,
+        STANDARD,
         AVERAGING,
     }
     seen: set[int] = set()
@@ -373,6 +374,8 @@ RULE = Rule(
         b"'dims'",
         b'"dims"',
         b"output_streams",
+        b"nb=",
+        STANDARD.encode(),
         *(name.encode() for name in TELLING),
     ),
     text_triggers=(b"pytorch_lightning.", b"lightning.pytorch.", *ENTRIES),

@@ -1,16 +1,19 @@
-"""What a ModelCheckpoint and a profiler are given by position, where the first was a path, and a summary its mode."""
+"""What is given by position and means something else now: the path of a ModelCheckpoint and of a profiler, the mode of
+a summary, and the module of `get_standard_metrics`."""
 
 from __future__ import annotations
 
 import ast
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
+from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.trainers import last_part
 from codemods.lightning.versions import LIGHTNING, admits_from
-from codemods.rule import Match, NodeEdit
+from codemods.rule import Match, NodeEdit, touches
 from codemods.rules.keywords.filepath import parted
 from codemods.rules.keywords.other_values import DEPTHS, SAME_DEPTH, mode_of
 
@@ -32,6 +35,10 @@ OF_PROFILER = "the first argument of {} is a folder since Lightning 1.3"
 SUMMARY = "ModelSummary"
 IN_DEPTH = "the second argument of ModelSummary is its depth since Lightning 1.6"
 ITS_FILE = "Not rewritten: before, it was the path of a file: write its folder as dirpath= and its stem as filename=."
+STANDARD = "get_standard_metrics"
+OF_TRAINER = f"{STANDARD} takes the Trainer alone since Lightning 2.0"
+VERSION = "It gave the version and the loss, which 2.x no longer counts: it gives the version alone now."
+LOSS = f'{VERSION} The file speaks of "loss": log it in the module with prog_bar=True, and read it from there.'
 
 
 def by_position(file: PythonFile, facts: Facts, call: CallNode, owner: str) -> Match | None:
@@ -41,6 +48,12 @@ def by_position(file: PythonFile, facts: Facts, call: CallNode, owner: str) -> M
         return Match(file.span(given[0]), OF_PROFILER.format(name), "manual", ITS_FILE, "M004")
     if name == SUMMARY and len(given) > 1 and (mode := mode_of(given[1])):
         return _in_depth(file, call, mode)
+    if name == STANDARD and len(given) == 2 and not call.node.keywords and not isinstance(given[1], ast.Starred):
+        spoken = re.search(r"""["']loss["']""", file.text)
+        edit = NodeEdit(call.node, _first_alone)
+        level: Fix
+        level, reason = ("unsafe", LOSS) if spoken else ("safe", VERSION)
+        return Match(file.span(given[1]), OF_TRAINER, level, reason, "M299", (edit,))
     if name != "ModelCheckpoint" or not given or isinstance(given[0], ast.Starred):
         return None
     parts = parted(facts, file, call, given[0])
@@ -60,6 +73,16 @@ def _in_depth(file: PythonFile, call: CallNode, mode: str) -> Match:
         return Match(file.span(place), IN_DEPTH, "manual", f"Not rewritten: write max_depth={DEPTHS.get(mode, '1')}.")
     edit = NodeEdit(call.node, partial(_with_depth, depth=DEPTHS[mode]))
     return Match(file.span(place), IN_DEPTH, "safe", SAME_DEPTH[mode], None, (edit,))
+
+
+@touches("arguments")
+def _first_alone(node: cst.Call) -> cst.Call:
+    import libcst as cst
+
+    first = node.args[0].with_changes(
+        comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=node.args[1].whitespace_after_arg
+    )
+    return node.with_changes(args=[first])
 
 
 def _with_depth(node: cst.Call, *, depth: str) -> cst.Call:

@@ -20,6 +20,8 @@ MOVED = {
     "core.memory.ModelSummary": "utilities.model_summary.ModelSummary",
     "trainer.supporters.CombinedLoader": "utilities.combined_loader.CombinedLoader",
     "utilities.cli.LightningCLI": "cli.LightningCLI",
+    "tuner.auto_gpu_select.pick_multiple_gpus": "accelerators.find_usable_cuda_devices",
+    "callbacks.progress.base.get_standard_metrics": "callbacks.progress.progress_bar.get_standard_metrics",
 }
 
 
@@ -333,3 +335,29 @@ def test_what_a_class_further_up_takes_itself_reaches_no_class_of_lightnings() -
     assert [each.span.line for each in found] == [17, 20]
     kept = HANDED_UP.replace("super().__init__(*args, **kwargs)", "super().__init__(*args, **self.known(kwargs))")
     assert [each.span.line for each in run_rules({"a.py": kept}, rule("LIT230")).findings] == [17, 20]
+
+
+STANDARD = "from pytorch_lightning.callbacks.progress.base import get_standard_metrics\n\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("trainer, module", "trainer"), ("trainer, module,", "trainer"), ("trainer, pl_module=module", "trainer"),
+     ("trainer", "trainer"), ("*given", "*given"), ("trainer, *given", "trainer, *given")],
+)  # fmt: skip
+def test_the_trainer_alone_is_asked_for_its_metrics(given: str, kept: str) -> None:
+    text = f"{STANDARD}items = get_standard_metrics({given})\n"
+    assert rewritten({"a.py": text}, rule("LIT230"))["a.py"] == text.replace(given, kept)
+    assert rewritten({"a.py": text}, rule("LIT001"), rule("LIT230"))["a.py"].endswith(f"get_standard_metrics({kept})\n")
+
+
+def test_a_loss_that_is_read_from_them_is_not_there_any_more() -> None:
+    text = f"{STANDARD}print(get_standard_metrics(trainer, module)['loss'])\n"
+    assert rewritten({"a.py": text}, rule("LIT230"))["a.py"] == text
+    assert "metrics(trainer)['loss']" in rewritten({"a.py": text}, rule("LIT230"), unsafe=True)["a.py"]
+
+
+def test_devices_are_picked_by_the_name_that_their_number_has() -> None:
+    text = "from pytorch_lightning.tuner.auto_gpu_select import pick_multiple_gpus\n\npick_multiple_gpus(nb=2)\n"
+    after = rewritten({"a.py": text}, rule("LIT001"), rule("LIT230"))["a.py"]
+    assert after.endswith("import find_usable_cuda_devices\n\nfind_usable_cuda_devices(num_devices=2)\n")
