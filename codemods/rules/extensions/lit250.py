@@ -334,7 +334,6 @@ RULE = Rule(
         b"total_batches_current_epoch",
         b"trainer.accelerator.",
         b"CombinedLoader",
-        b"NeptuneLogger",
         b"reset_experiment",
         b"format_checkpoint_name",
         b"_save_model",
