@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from packaging.version import Version
+
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.facts import Facts
 from codemods.rule import Example, Match, Rule, TextEdit
-from codemods.rules.metrics.admitted import asked
+from codemods.rules.metrics.admitted import SINCE, admitted, asked
 from codemods.rules.metrics.arguments import ALWAYS
 from codemods.rules.metrics.collected import BY_CLASS, named_as_before
 from codemods.rules.metrics.escaping_metrics import kept
@@ -24,6 +26,8 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         return
     found: dict[str, list[MetricSite]] = {}
     for site in sites(file, facts):
+        if Version(site.name.gone) > Version(SINCE) and not admitted(facts, site.name.gone):
+            continue
         found.setdefault(site.dotted, []).append(site)
     for dotted, every in found.items():
         calls = _calls(file, dotted)
@@ -108,9 +112,10 @@ RULE = Rule(
     name="metric-names",
     summary="Names that torchmetrics gave up become its present ones",
     why=(
-        "torchmetrics 0.7 wrote the names of some forty metrics out and 0.8 took the short ones away: the import fails "
-        "with a torchmetrics that Lightning 2 takes. Those that give the same numbers were run on 0.3 to 0.7 and 1.9; "
-        "of the others the new name is said, and what changed. Metrics that want a task go with MET001."
+        "torchmetrics 0.7 wrote the names of some forty metrics out and 0.8 took the short ones away; later releases "
+        "did so with others, 1.7 with Dice: the import fails with a torchmetrics that Lightning 2 takes. Those that "
+        "give the same numbers were run on 0.3 to 0.7 and 1.9; of the others the new name is said, and what changed. "
+        "Metrics that want a task go with MET001."
     ),
     fix="safe",
     stops=True,

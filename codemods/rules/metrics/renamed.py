@@ -1,9 +1,9 @@
 """Names that torchmetrics gave up, and where a file spells them.
 
-Each row of `renamed.csv` was looked up in the releases 0.2 to 1.9: `old` is in none since 0.8 (`AUC` and `auc` since
-0.11), `new` in all since. `safe` are those that were run to give the same numbers with 0.3 to 0.7 and 1.9, where all
-that they are given besides predictions and targets is among `keeps` and what they `need` is; MET001 takes those of a
-`task` along.
+Each row of `renamed.csv` was looked up in the releases 0.2 to 1.9: `old` is in none since the one that it is `gone` in,
+`new` in the newest, and in all between where it is more than advice. `safe` are those that were run to give the same
+numbers with 0.3 to 0.7 and 1.9, where all that they are given besides predictions and targets is among `keeps` and what
+they `need` is; MET001 takes those of a `task` along.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HOMES = {
 
 @dataclass(frozen=True)
 class Renamed:
-    """A name that is gone: what it is now, how surely, with which arguments."""
+    """A name that is gone: what it is now, how surely, with which arguments, and the release that has it no more."""
 
     old: str
     new: str
@@ -46,15 +46,16 @@ class Renamed:
     needs: frozenset[str]
     keeps: frozenset[str]
     note: str
+    gone: str
 
     @property
     def last(self) -> str:
         return self.new.rpartition(".")[2]
 
-    @property
-    def gone(self) -> str:
-        """The release that does not have the old name any more, nor does any after it."""
-        return "0.11" if self.old.rpartition(".")[2].lower() == "auc" else "0.8"
+    def is_now(self, dotted: str) -> bool:
+        """Whether a dotted name of torchmetrics that ends in the old one is among its present ones."""
+        homes = self.new.split(".")[: 2 if self.new.startswith("functional.") else 1]
+        return dotted.endswith(f".{self.last}") and dotted.startswith(f"{ROOT}.{'.'.join(homes)}.")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def renamed() -> Mapping[str, Renamed]:
                 frozenset(row["needs"].split()),
                 frozenset(row["keeps"].split()),
                 row["note"],
+                row["gone"],
             )
             for row in csv.DictReader(file)
         }
@@ -96,7 +98,8 @@ def name_of(dotted: str) -> Renamed | None:
     if not dotted.startswith(f"{ROOT}."):
         return None
     function = ".functional." in dotted
-    return renamed().get(("functional." if function else "") + dotted.rpartition(".")[2])
+    found = renamed().get(("functional." if function else "") + dotted.rpartition(".")[2])
+    return None if found and found.is_now(dotted) else found
 
 
 def sites(file: PythonFile, facts: Facts) -> Iterator[MetricSite]:

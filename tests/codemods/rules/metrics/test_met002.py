@@ -183,3 +183,31 @@ def test_a_name_that_is_handed_on_somewhere_waits() -> None:
 def test_the_release_that_has_the_old_name_no_more(name: str, release: str) -> None:
     found = run_rules({"a.py": f"import torchmetrics\nprint(torchmetrics.{name})\n"}, NAMES).findings
     assert [item.message for item in found] == [f"`torchmetrics.{name}` was removed by torchmetrics {release}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "pin", "told"),
+    [
+        ("from torchmetrics import Dice\n", "torchmetrics", "removed by torchmetrics 1.7"),
+        (
+            "import torchmetrics as tm\nd = tm.functional.dice(a, b)\n",
+            "torchmetrics>=0.9",
+            "removed by torchmetrics 1.7",
+        ),
+        ("from torchmetrics import Dice\n", "torchmetrics==1.2.0", ""),
+        ("from torchmetrics import ROUGEScore\n", "torchmetrics", "removed by torchmetrics 0.7"),
+        (
+            "from torchmetrics.text import ROUGEScore\nfrom torchmetrics.text.bert import BERTScore\n",
+            "torchmetrics",
+            "",
+        ),
+        ("from torchmetrics.functional.segmentation import dice_score\n", "torchmetrics", ""),
+        ("from torchmetrics import CoverageError\n", "torchmetrics", "removed by torchmetrics 0.11"),
+    ],
+)
+def test_a_name_that_a_later_release_gave_up_is_told_where_that_may_be_installed(
+    text: str, pin: str, told: str
+) -> None:
+    made = run_rules({"a.py": text}, NAMES, pins=(pin,))
+    assert [told in each.message for each in made.findings] == [True] * bool(told)
+    assert made.changes == ()
