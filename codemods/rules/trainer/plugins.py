@@ -15,6 +15,7 @@ from codemods.code.nodes import walk
 from codemods.code.scopes import ROOT, absolute, canonical
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import taken_name
+from codemods.finding import Fix
 from codemods.lightning.calls import FROM_ARGS, builds_trainer
 from codemods.lightning.facts import Facts
 from codemods.lightning.keyword_flow import handed
@@ -71,10 +72,12 @@ class PluginCall:
     name: str
     trainer: CallNode | None
     where: ast.keyword | None
+    called: bool = False
+    """Whether it stands under the name `strategy` in a dictionary or call, which a Trainer alone takes it by."""
 
     @property
     def unseen(self) -> bool:
-        return self.where is None
+        return self.where is None and not self.called
 
     @property
     def chosen(self) -> bool:
@@ -95,7 +98,7 @@ def check_plugins(file: PythonFile, facts: Facts, code: str) -> Iterator[Match]:
     for node in imports:
         yield from _import(file, node, why, unit, unseen)
     for use in uses:
-        yield _used(file, use, why, unit)
+        yield _used(file, use, why, unit, unseen)
 
 
 def _names(node: ast.ImportFrom, path: str) -> list[ast.alias]:
@@ -106,16 +109,32 @@ def _names(node: ast.ImportFrom, path: str) -> list[ast.alias]:
 def _uses(file: PythonFile) -> Iterator[PluginCall]:
     trainers = [call for call in file.calls_near([*file.spellings("Trainer"), *CLASSES]) if builds_trainer(call)]
     holders: dict[ast.AST, tuple[CallNode, ast.keyword]] = {}
+    nobody: tuple[CallNode | None, ast.keyword | None] = (None, None)
     for trainer in trainers:
         for word in ("plugins", "strategy"):
             item = keyword(trainer.node, word)
             if item is not None:
                 holders.update(dict.fromkeys(_held(item.value), (trainer, item)))
+    called = set(map(id, _called_strategy(file)))
     for call in file.calls_near(CLASSES):
         name = FULL.get(call.scope.resolve(call.node.func) or "")
         if name:
-            held = holders.get(call.node)
-            yield PluginCall(call, name, held[0] if held else None, held[1] if held else None)
+            held = holders.get(call.node, nobody)
+            yield PluginCall(call, name, *held, id(call.node) in called)
+
+
+def _called_strategy(file: PythonFile) -> Iterator[ast.Call]:
+    """The calls that say what becomes of unused parameters, and stand under the name `strategy` in a dictionary or
+    call."""
+    for node in walk(file.tree):
+        named: Iterable[tuple[object, ast.expr]] = ()
+        if isinstance(node, ast.Dict):
+            named = ((literal(key)[1], value) for key, value in zip(node.keys, node.values, strict=True) if key)
+        elif isinstance(node, ast.Call):
+            named = ((item.arg, item.value) for item in node.keywords)
+        for name, value in named:
+            if name == "strategy" and isinstance(value, ast.Call) and keyword(value, "find_unused_parameters"):
+                yield value
 
 
 def _held(value: ast.expr) -> list[ast.expr]:
@@ -230,16 +249,17 @@ def _import(file: PythonFile, node: ast.ImportFrom, why: str | None, unit: str, 
         yield Match(span, message, "unsafe" if unseen else "safe", reason, became.row, (edit,), imports, unit)
 
 
-def _used(file: PythonFile, use: PluginCall, why: str | None, unit: str) -> Match:
+def _used(file: PythonFile, use: PluginCall, why: str | None, unit: str, unseen: bool) -> Match:
     became = CLASSES[use.name]
     message = f"`{use.name}` was removed in Lightning {became.gone}"
     if why:
         return Match(file.span(use.call.node), message, "manual", f"Not rewritten: {why}.", became.row)
     if use.trainer is None or use.where is None:
         edit = NodeEdit(use.call.node, partial(_renamed, became=became))
-        reason = f"{became.name} is the strategy itself; {UNSEEN}."
+        reason = f"{became.name} is the strategy itself{f'; {UNSEEN}' if unseen else ''}."
+        level: Fix = "unsafe" if unseen else "safe"
         span = file.span(use.call.node)
-        return Match(span, message, "unsafe", reason, became.row, (edit,), unit=unit, binds=(became.name,))
+        return Match(span, message, level, reason, became.row, (edit,), unit=unit, binds=(became.name,))
     given = keywords(use.trainer.node)
     inside = keywords(use.call.node)
     comes = use.trainer.scope.resolve(use.trainer.node.func) == FROM_ARGS

@@ -56,3 +56,41 @@ def test_what_may_be_given_otherwise_is_left_whole(path: str, old: str, new: str
 def test_an_import_of_plugins_is_no_use_of_them() -> None:
     files = {"a.py": TEXT, "b.py": "from pytorch_lightning.plugins import TorchSyncBatchNorm\nimport x.plugins.y\n"}
     assert rewritten(files, rule("LIT111"), unsafe=True)["a.py"] == WANTED
+
+
+NAMED = """\
+from pytorch_lightning.plugins import DDPPlugin
+
+TRAINING = {"max_steps": 3, "strategy": DDPPlugin(find_unused_parameters=False)}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [NAMED, NAMED.replace('{"max_steps": 3, "strategy": ', "dict(strategy=").replace(")}", "))")]
+)
+def test_what_is_called_a_strategy_is_given_as_one(text: str) -> None:
+    wanted = text.replace("pytorch_lightning.plugins", "pytorch_lightning.strategies").replace(
+        "DDPPlugin", "DDPStrategy"
+    )
+    assert rewritten({"a.py": text}, rule("LIT111"))["a.py"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"strategy": ', '"plugin": '),
+        ("find_unused_parameters=False", ""),
+        ("DDPPlugin(find_unused_parameters=False)}", "[DDPPlugin(find_unused_parameters=False)]}"),
+        ("3, ", '3, "other": DDPPlugin(find_unused_parameters=True), '),
+        ("False)}\n", "False)}\nOTHER = DDPPlugin(find_unused_parameters=True)\n"),
+    ],
+)
+def test_what_is_called_otherwise_waits_with_the_rest_of_its_file(old: str, new: str) -> None:
+    made = run_rules({"a.py": NAMED.replace(old, new, 1)}, rule("LIT111"))
+    assert (made.changes, {item.fix for item in made.findings}) == ((), {"unsafe"})
+
+
+@pytest.mark.parametrize("other", ["options = {'plugins': []}\n", "Trainer(plugins=TRAINING['strategy'])\n"])
+def test_what_is_called_a_strategy_may_be_given_as_a_plugin(other: str) -> None:
+    assert all("takes no strategy" in reason for reason in refusals({"a.py": NAMED, "b.py": other}, "LIT111"))
+    assert rewritten({"a.py": NAMED, "b.py": other}, rule("LIT111"), unsafe=True)["a.py"] == NAMED
