@@ -36,6 +36,7 @@ from codemods.rules.metrics.prediction_steps import Method
 from codemods.rules.metrics.rewritten_together import spelled_new, unit_of, with_names
 from codemods.rules.metrics.size import weighed, width
 from codemods.rules.metrics.size_beside import said_beside
+from codemods.rules.metrics.spread import brings_task
 from codemods.rules.metrics.table import RENAMED, classes, functions, is_of_torchmetrics, metric_of, proven
 from codemods.rules.metrics.two_classes import AREAS, of_several, of_two_classes
 
@@ -141,7 +142,7 @@ def _message(metric: str) -> str:
 
 def _of_call(file: PythonFile, facts: Facts, place: _MetricCall) -> Match | None:
     given = read_arguments(file, place.call.node, place.metric, place.function)
-    if given.named("task") or given.tasked or _spread_task(file, place.call):
+    if given.named("task") or given.tasked or brings_task(file, place.call.node):
         return None
     message = _message(place.metric)
     if given.reason:
@@ -155,21 +156,6 @@ def _of_call(file: PythonFile, facts: Facts, place: _MetricCall) -> Match | None
     if known.reason or not (known.given or place.binary):
         return _of_stated_classes(file, place, given) or _left(file, place, message, known.reason)
     return _tasked(file, facts, place, message, given, known)
-
-
-def _spread_task(file: PythonFile, call: CallNode) -> bool:
-    """Whether a dict that is spread into a call has the task."""
-    spread = [keyword.value for keyword in call.node.keywords if keyword.arg is None]
-    names = {node.id for node in spread if isinstance(node, ast.Name)}
-    values = [*spread, *(item.node.value for name in names for item in file.assignments_to(name))]
-    return any(
-        (
-            isinstance(value, ast.Dict)
-            and any(isinstance(key, ast.Constant) and key.value == "task" for key in value.keys)
-        )
-        or (isinstance(value, ast.Call) and any(keyword.arg == "task" for keyword in value.keywords))
-        for value in values
-    )
 
 
 def _left(file: PythonFile, place: _MetricCall, message: str, reason: str) -> Match:
