@@ -19,6 +19,7 @@ from codemods.lightning.computed import kind_of_computed, kind_of_literal
 from codemods.lightning.configured_values import kind_of_configured
 from codemods.lightning.facts import Facts
 from codemods.lightning.file_memo import memo_of
+from codemods.lightning.kept_dictionaries import kept_item
 from codemods.lightning.options import kind_of_option
 from codemods.lightning.parametrized import kind_of_parametrized
 from codemods.lightning.stored_kinds import stored_before
@@ -76,7 +77,9 @@ def _kind_of(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr, dep
         return _kind_of_attribute(facts, file, call, node)
     kind = kind_of_computed(call.scope, node)
     if kind == "?" and isinstance(node, ast.Subscript):
-        return kind_of_configured(facts, file, call, node)
+        kept = kept_item(file, call.within, node)
+        kind = _kind_of_all(facts, file, call, kept) if kept else "?"
+        return kind_of_configured(facts, file, call, node) if kind == "?" else kind
     return _kind_of_returned(facts, file, call, node) if kind == "?" and isinstance(node, ast.Call) else kind
 
 
@@ -115,7 +118,7 @@ def _kind_of_attribute(facts: Facts, file: PythonFile, call: CallNode, node: ast
 
 
 def _kind_of_all(facts: Facts, file: PythonFile, call: CallNode, node: ast.expr) -> str:
-    """The kind of all that a name or an attribute may be, where all that is known."""
+    """The kind of all that an expression may be, where all that is known."""
     found = constants_of(facts, file, call.within, node)
     kinds = found.kinds
     return next(iter(kinds)) if len(kinds) == 1 and not found.called else "?"
