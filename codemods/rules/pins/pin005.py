@@ -16,6 +16,7 @@ from codemods.lightning.pins.specifier import OLDER, Language, admits
 from codemods.rule import Example, Match, Rule, TextEdit
 from codemods.rules.pins.conflicts import MAIN
 from codemods.rules.pins.environment import conflict
+from codemods.rules.pins.job_installs import is_installed
 from codemods.rules.pins.lightning import fitting, is_dead, shown
 from codemods.rules.pins.parts import is_for
 from codemods.rules.pins.pythons import PythonMention, PythonMentions, Version, classifiers, nox, pythons, remaining
@@ -36,15 +37,18 @@ def check(file: PythonFile | TextFile, facts: Facts) -> Iterator[Match]:
     else:
         found = pythons(text.path, text.kind, kind, text.text)
     named = [item for item in found if any(each.version and each.version < _NEWEST for each in item.items)]
-    asked = _floor(text, kind or COMMANDS[0], facts) if named else None
-    if asked:
-        for item in named:
+    floors = {
+        installs: _floor(text, kind or COMMANDS[0], facts, installs)
+        for installs in dict.fromkeys(item.installs for item in named)
+    }
+    for item in named:
+        if asked := floors[item.installs]:
             yield from _match(text, item, *asked)
 
 
-def _floor(text: TextFile, kind: str, facts: Facts) -> tuple[Version, str] | None:
+def _floor(text: TextFile, kind: str, facts: Facts, installs: frozenset[str] | None) -> tuple[Version, str] | None:
     """The oldest Python that the Lightning of this code will run on, and the requirement that says so; None where a
-    release before 2.0 can be installed, or nothing asks for one."""
+    release before 2.0 can be installed, or nothing asks for one of what a job `installs`, where that is known."""
     others: dict[str, Manifest] = {**facts.collected("PIN001"), **facts.collected_texts("PIN001")}
     own = others.get(text.path) or Manifest(text.path, kind if kind != "lock" else COMMANDS[0], ())
     area = area_of(own, others, facts)
@@ -58,7 +62,7 @@ def _floor(text: TextFile, kind: str, facts: Facts) -> tuple[Version, str] | Non
         for item in area.manifests
         for pin in item.pins
         if pin.name in LIGHTNING and pin.requirement and not is_dead(pin)
-        if not pin.group or _installs(text, pin.group)
+        if is_installed(item.path, installs, facts) and (not pin.group or _installs(text, pin.group))
         for found in [_after(pin, area, facts.target)]
         if not any(admits(found, old, pin.language) for old in OLDER)
     ]
@@ -199,8 +203,9 @@ RULE = Rule(
         "is too old goes from a list that holds a newer one. A matrix that spells its jobs out, images that bring a "
         "torch or a CUDA along, and environments with other exact releases are left to you. A requirement that "
         "still allows a release for the old Python is left as it is, and so is what names it; so are jobs that run "
-        "tools alone, such as a linter, what belongs to another part of the project, and pipelines that came with code "
-        "of another project, which no service reads where they lie."
+        "tools alone, such as a linter, or install other requirements of the project alone, what belongs to another "
+        "part of the project, and pipelines that came with code of another project, which no service reads where they "
+        "lie."
     ),
     fix="safe",
     versions="Lightning 2.0 and later",

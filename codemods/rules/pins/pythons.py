@@ -16,6 +16,7 @@ from codemods.code.nodes import walk
 from codemods.code.source import PythonFile
 from codemods.lightning.pins.conda import items_of
 from codemods.rules.pins.images import image
+from codemods.rules.pins.job_installs import installed_by
 from codemods.rules.pins.tools import runs_tools_alone
 
 Version = tuple[int, int]
@@ -60,7 +61,8 @@ class PythonMention:
 class PythonMentions:
     """Pythons that are named together. Of a list (`listed`) those that are too old go; `lines` says that each stands
     on lines of its own. `advice` says what to do where it is not plain. `stops` says whether what they are for fails on
-    an old one, `brings` whether it is an image that has them."""
+    an old one, `brings` whether it is an image that has them. `installs` is what the job installs that they stand in,
+    where that is known."""
 
     items: tuple[PythonMention, ...]
     listed: bool = False
@@ -68,6 +70,7 @@ class PythonMentions:
     advice: str = "name Python {} or later"
     stops: bool = True
     brings: bool = False
+    installs: frozenset[str] | None = None
 
 
 def version_of(text: str) -> Version | None:
@@ -101,7 +104,10 @@ def _of_node(node: Any, path: tuple[str, ...], text: str) -> Iterator[PythonMent
             continue
         key, value = entry
         name = str(key.value)
-        if path == ("jobs",) and isinstance(value.value, list) and runs_tools_alone(value):
+        if path == ("jobs",) and isinstance(value.value, list):
+            installs = installed_by(value)
+            inside = () if runs_tools_alone(value) else _of_node(value, (*path, name), text)
+            yield from (replace(item, installs=installs) for item in inside)
             continue
         if name.lower() in _KEYS or (name == "version" and path == ("python",)):
             yield from _versions(value, path, text, _old_torch(node) if "matrix" in path else "")

@@ -30,6 +30,25 @@ def runs_tools_alone(job: Any) -> bool:
     return False
 
 
+def commands_of(job: Any) -> list[list[str]] | None:
+    """The words of all commands of a job; None where a step is not known to install nothing, or cannot be read."""
+    keys = _keys(job)
+    steps = list(_steps(keys["steps"])) if "steps" in keys and isinstance(keys["steps"].value, list) else [None]
+    found = [words for text in steps for words in (_split(text) if text is not None else [None])]
+    return None if None in found else [words for words in found if words is not None]
+
+
+def is_option(word: str) -> bool:
+    """Whether a word is an option of pip that asks for nothing."""
+    return word in _OPTIONS
+
+
+def without_module(words: list[str]) -> list[str]:
+    """A command as it is without `python -m`."""
+    named = words[:2] and re.fullmatch(r"python3?", words[0])
+    return words[2:] if named and words[1:2] == ["-m"] else words
+
+
 def _keys(node: Any) -> dict[str, Any]:
     """The entries of a mapping; none of what is a list or a scalar."""
     return {str(pair[0].value): pair[1] for pair in node.value if isinstance(pair, tuple)}

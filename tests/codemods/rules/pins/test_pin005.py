@@ -229,6 +229,33 @@ def test_a_job_that_may_need_the_project_does_not(run: str) -> None:
     assert after(WORKFLOW, text) == text.replace("3.8", '"3.10"')
 
 
+SETUP = "from setuptools import setup\n\nsetup(name='a', install_requires={})\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "setup", "kept"),
+    [
+        ("python -m pip install --upgrade pip\n        pip install pytest -e .\n        pytest -v", "['numpy']", True),
+        ("pip install -r docs.txt\n        python -m pip list", "['numpy']", True),
+        ("pip install .[dev] pytest>=7\n        python -m pytest", "['numpy']", True),
+        ("pip install -e .\n        pytest", "open('requirements.txt').read().split()", False),
+        ("pip install -e .\n        pytest", "read(f'{requirements}.txt')", False),
+        ("pip install -r docs.txt -r ./requirements.txt\n        pytest", "['numpy']", False),
+        ("pip install -e .\n        pip install -r requirements.txt", "['numpy']", False),
+        ("pip install -e .\n        make test", "['numpy']", False),
+        ("pip install -e .\n        pip install $MORE", "['numpy']", False),
+        ("pip install -e .\n        pip install -c a.txt -U ../b", "['numpy']", False),
+        ("pytest", "['numpy']", False),
+    ],
+)
+def test_a_job_that_installs_another_part_of_the_project_keeps_its_python(run: str, setup: str, kept: bool) -> None:
+    text = f"{STEPS}    - run: |\n        {run}\n"
+    files = {WORKFLOW: text, "requirements.txt": "pytorch-lightning==1.8.6\n", "docs.txt": "sphinx\n"}
+    made = moved({**files, "setup.py": SETUP.format(setup)})
+    assert made[WORKFLOW] == (text if kept else text.replace("3.8", '"3.10"'))
+    assert made["requirements.txt"] == "pytorch-lightning==2.6.6\n"
+
+
 def test_a_job_with_an_action_that_is_not_known_does_not() -> None:
     text = f"{STEPS}    - uses: me/install@v1\n    - run: black .\n"
     assert after(WORKFLOW, text) == text.replace("3.8", '"3.10"')
