@@ -85,11 +85,11 @@ def refusal(file: PythonFile, sites: Sequence[ArgparseCall], kept: Collection[st
         return f"the script has its own option --{clash[0]}, which Trainer now takes too"
     of_trainer = [site for site in sites if site.trainer]
     if of_trainer:
-        return _lost(file, of_trainer) or _unkept(file, of_trainer, kept)
+        return lost(file, of_trainer) or _unkept(file, of_trainer, kept)
     return None
 
 
-def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
+def lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
     """An option of 1.x that would be lost: the script speaks of it, and it has no plain successor."""
     gone = once() - current()
     speaks = sorted(spoken(file, gone - {*KEPT, *IDLE, *RENAMED}) - only_defaults(file))
@@ -117,8 +117,8 @@ def _lost(file: PythonFile, sites: Sequence[ArgparseCall]) -> str | None:
             if own or change.why:
                 return change.why or f"the script has an option --{min(own)} of its own, which 1.x passed to Trainer"
             continue
-        if lost := own - keywords(site.call.node).keys() - _handed(site) - own_read(file, site):
-            return f"the script has an option --{min(lost)} of its own, which 1.x passed to Trainer"
+        if missing := own - keywords(site.call.node).keys() - _handed(site) - own_read(file, site):
+            return f"the script has an option --{min(missing)} of its own, which 1.x passed to Trainer"
         value = site.given
         bound = stated_once(file, site.call, value.id) if isinstance(value, ast.Name) else value
         if isinstance(bound, ast.Call) and ast.unparse(bound.func).rpartition(".")[2] == "Namespace":

@@ -193,6 +193,8 @@ def _parted(facts: Facts, sites: Sequence[ArgparseCall], kept: Collection[str]) 
             return f"the option {min(kept)} stays, and the Trainer is built in {path}"
         if builds and not adds and script.kept and script.adds and not script.builds:
             return f"the option {min(script.kept)} is declared in {path}"
+        if builds and not adds and script.lost:
+            return f"{path} declares the options, where {script.lost}"
     return None
 
 
