@@ -32,6 +32,8 @@ LISTS = (
 
 _ITEM = re.compile(r"(?P<indent> *)- +(?P<text>\S.*?)\s*$")
 _KEY = re.compile(r"(?P<indent> *)(?:- +)?(?P<key>[A-Za-z_]+):\s*(?:#.*)?$")
+_BRACKETS = re.compile(r"^channels:\s*\[(?P<items>[^\]#\n]*)\]", re.MULTILINE)
+_WORD = re.compile(r"['\"]?(?P<text>[^\s,'\"]+)['\"]?")
 _COMMENT = re.compile(r"\s#.*$")
 _BUILT = re.compile(r"[^=]+=[^=]+=[^=]+")
 
@@ -85,6 +87,14 @@ def _is_requirement(stated: str) -> bool:
     except InvalidRequirement:
         return False
     return True
+
+
+def channels_of(text: str) -> Iterator[CondaItem]:
+    """The channels of an environment, on lines of their own or between brackets."""
+    yield from items_of(text, ("channels",))
+    for listed in _BRACKETS.finditer(text):
+        for match in _WORD.finditer(listed["items"]):
+            yield CondaItem("channels", listed.start(), listed.start("items") + match.start("text"), match["text"])
 
 
 def items_of(text: str, keys: tuple[str, ...]) -> Iterator[CondaItem]:

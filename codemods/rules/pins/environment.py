@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from codemods.finding import Fix
 from codemods.lightning.pins.compat import FAMILY, MinorRelease, built_for, minor_of
-from codemods.lightning.pins.conda import CondaItem, items_of
+from codemods.lightning.pins.conda import CondaItem, channels_of, items_of
 from codemods.lightning.pins.pin import LIGHTNING, Pin
 from codemods.lightning.pins.reach import Area, Manifest
 from codemods.lightning.pins.specifier import admits, admits_from, admits_older, from_python, lifted
@@ -102,7 +102,7 @@ def _is_old(pin: Pin) -> bool:
 
 def _solved(text: str, gone: Sequence[Pin], newest: MinorRelease, target: str) -> Conflict:
     items = [item for item in items_of(text, ("dependencies",)) if item.key == "dependencies"]
-    channels = list(items_of(text, ("channels",)))
+    channels = list(channels_of(text))
     torch = any(pin.name == "torch" for pin in gone)
     steps = [_renewed(pin, newest) for pin in gone]
     steps += _along(text, items, channels, torch, any(pin.name == "python" for pin in gone), newest)
@@ -158,13 +158,17 @@ def _instead(item: CondaItem, stated: str) -> TextEdit:
 
 
 def _below(text: str, item: CondaItem | None, stated: str) -> Iterator[TextEdit]:
-    """The edit that puts an item on a line below another one, as that is written."""
+    """The edit that puts an item on a line below another one, as that is written, or behind it between brackets."""
     if item:
         start = text.rfind("\n", 0, item.place) + 1
         end = re.compile(r"\r?\n|\Z").search(text, item.place)
         dash = re.match(r"\s*-\s+", text[start:])
         if end and dash:
             yield TextEdit(end.start(), end.start(), f"{_end_of_line(text)}{dash.group()}{stated}")
+        elif not dash:
+            behind = item.place + len(item.stated)
+            behind += text[behind : behind + 1] in ("'", '"')
+            yield TextEdit(behind, behind, f", {stated}")
 
 
 def _end_of_line(text: str) -> str:

@@ -214,7 +214,8 @@ def _short(pin: Pin, area: Area, target: str) -> tuple[str, str]:
         advice += f"; until then {_RESOURCES}"
     if pin.name == "pytorch-lightning" and only_refused(pin.meant, pin.language):
         advice += "; pip 24.1 and later refuse to install it (uv does not)"
-    return message, f"the rewritten code runs on the release that it requires; {advice}"
+    code = "rewritten code" if area.rewritten else "code"
+    return message, f"the {code} runs on the release that it requires; {advice}"
 
 
 def is_dead(pin: Pin) -> bool:

@@ -45,6 +45,20 @@ dependencies:
 PATH = "environment.yaml"
 
 
+LINES = "channels:\n  - pytorch\n  - defaults\n"
+
+
+@pytest.mark.parametrize("channel", ["pytorch", "'pytorch'", '"pytorch"'])
+def test_channels_between_brackets_are_read_and_written(channel: str) -> None:
+    text = WHOLE.replace(LINES, f"channels: [{channel}, defaults]  # ours\n")
+    wanted = SOLVED.replace(
+        LINES.replace("pytorch\n", "pytorch\n  - nvidia\n"), f"channels: [{channel}, nvidia, defaults]  # ours\n"
+    )
+    assert unsafely(text) == wanted
+    (said,) = [each for *_, each in told({PATH: text.replace(f"[{channel},", "[menpo,")}) if "not rewritten" in each]
+    assert "the channel pytorch is not named" in said
+
+
 def unsafely(text: str, path: str = PATH) -> str:
     """The file after the rules with `--unsafe-fixes`, which a second run must leave alone."""
     return moved({path: text}, unsafe=True)[path]
