@@ -286,7 +286,10 @@ def _added(beside: Mapping[tuple[str, str | None], ast.stmt]) -> Iterator[NodeEd
 
 
 def _is_ahead(line: ast.stmt, name: str) -> bool:
-    """Whether a package is imported in front of a line: that takes from it alone, or comes behind it in order."""
+    """Whether a package is imported in front of a line: that takes from it alone, or comes behind it in order; a
+    package inside of one that the line imports comes behind that."""
+    if isinstance(line, ast.Import) and any(name.startswith(f"{alias.name}.") for alias in line.names):
+        return False
     later = isinstance(line, ast.Import) and name < line.names[0].name and in_order([line], name) is not None
     return later or _roots(line) == {name.partition(".")[0]}
 

@@ -87,7 +87,7 @@ def moved(batch, device):
         return [moved(value, device) for value in batch]
     return batch.to(device)
 """
-AFTER = f"import collections.abc\n{BEFORE}"
+AFTER = BEFORE.replace("import collections\n", "import collections\nimport collections.abc\n")
 AFTER = AFTER.replace("collections.Mapping", "collections.abc.Mapping")
 AFTER = AFTER.replace("collections.Sequence", "collections.abc.Sequence")
 IMPORTED = "from collections import Iterable\n\nprint(isinstance([], Iterable))\n"

@@ -43,11 +43,11 @@ def test_what_failed_before_runs() -> None:
         ("from collections import (\n    Iterable,\n)\n", "from collections.abc import (\n    Iterable,\n)\n"),
         (
             "import collections\nx = collections.Set\n",
-            "import collections.abc\nimport collections\nx = collections.abc.Set\n",
+            "import collections\nimport collections.abc\nx = collections.abc.Set\n",
         ),
         (
             "import collections as c\nx = c.Sized\n",
-            "import collections.abc\nimport collections as c\nx = c.abc.Sized\n",
+            "import collections as c\nimport collections.abc\nx = c.abc.Sized\n",
         ),
     ],
 )
