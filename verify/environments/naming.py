@@ -37,6 +37,16 @@ _LOADED_LATE: Mapping[str, tuple[str, ...]] = {
     "xarray": ("h5netcdf", "netcdf4", "zarr"),
 }
 """What packages load when they are used for something, and what no file of a project imports that needs it."""
+_OF_SENTENCEPIECE = frozenset(
+    f"{name}Tokenizer"
+    for name in (
+        "Albert", "Barthez", "Bartpho", "BertGeneration", "BigBird", "Camembert", "CodeLlama", "Cpm", "DebertaV2",
+        "ErnieM", "FNet", "GPTSw3", "LayoutXLM", "Llama", "M2M100", "MBart", "MBart50", "MLuke", "MT5", "Marian",
+        "Nllb", "PLBart", "Pegasus", "Reformer", "RemBert", "SeamlessM4T", "Speech2Text", "SpeechT5", "T5", "XGLM",
+        "XLMProphetNet", "XLMRoberta", "XLNet",
+    )
+)  # fmt: skip
+"""Classes of transformers that 4.x does not have without sentencepiece, which it does not bring along."""
 
 
 def needed_by(classes: Iterable[str]) -> frozenset[str]:
@@ -70,8 +80,9 @@ def named(
 
     What the project takes from an address is taken from there, or not at all; what it brings along is not fetched; for
     the rest, an index is asked for what a requirement, the table or the user names. What an imported package loads when
-    it is used is asked for where a requirement names it.
+    it is used is asked for where a requirement names it, and sentencepiece where one of its tokenizers is named.
     """
+    names = frozenset(names)
     ours = {*_BASE, *_OURS}
     asked = sorted(package for package in packages if is_package(package) and not names_of(package) & ours)
     added = [pin for line in told.added if (pin := requirement(line))]
@@ -87,6 +98,7 @@ def named(
             left[package] = why
     pinned = _pinned(told.manifests)
     late = [name for package in asked for name in _LOADED_LATE.get(package, ()) if name in pinned]
+    late += ["sentencepiece"] if "transformers" in asked and names & _OF_SENTENCEPIECE else []
     unimported = [*further, *late, *(extra for name in names for extra in _OPTIONAL.get(name, ()))]
     optional = {_where(extra, told.manifests) for extra in unimported}
     there = {canonicalize_name(Requirement(line).name) for line in found}

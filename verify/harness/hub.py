@@ -127,9 +127,11 @@ def _patient(original: Make, kind: str, asked: list[str]) -> Make:
             try:
                 return original(cls, name, *args, **kwargs)
             except Exception as error:
-                if not any(map(_is_unreached, chain(error))) or family is None:
+                is_half = isinstance(error, OSError) and str(name) in asked  # its configuration was none of the hub's
+                if not (is_half or any(map(_is_unreached, chain(error)))) or family is None:
                     raise
-            asked.append(str(name))
+                if not is_half:
+                    asked.append(str(name))
         if kind == "tokenizer":
             return tokenizer(family, **{name: str(kwargs[name]) for name in _SPECIAL if kwargs.get(name)})
         if kind == "processor":

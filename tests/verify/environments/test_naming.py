@@ -44,6 +44,16 @@ def test_what_a_package_loads_when_it_is_used_is_asked_for_where_a_requirement_n
     assert found == {"transformers", "pandas", "numpy", "sentencepiece", "xlrd"}
 
 
+def test_tokenizers_of_sentencepiece_are_asked_for_where_code_names_one(tmp_path: Path) -> None:
+    assert asked(tmp_path, "transformers", names=("T5Tokenizer",)).packages == {
+        "transformers",
+        "numpy",
+        "sentencepiece",
+    }
+    assert asked(tmp_path, "transformers", names=("T5TokenizerFast",)).packages == {"transformers", "numpy"}
+    assert asked(tmp_path, names=("T5Tokenizer",)).packages == {"numpy"}
+
+
 def test_an_import_that_nothing_names_is_asked_for_nowhere_and_told(tmp_path: Path) -> None:
     found = asked(tmp_path, "DCN", "commons", "utils", "timm")
     assert found.packages == {"timm", "numpy"}

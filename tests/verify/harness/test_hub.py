@@ -41,6 +41,10 @@ class Model:
             return "its own"
         if name == "bert-broken":
             raise ValueError("it is broken")
+        if name == "bert-of-5":
+            cls.config_class.from_pretrained(name)
+        if name.startswith("bert-of"):
+            raise OSError(f"{name} does not appear to have a file named pytorch_model.bin or model.safetensors.")
         raise OSError(f"Can't load the model for '{name}'")
 
 
@@ -95,6 +99,13 @@ def test_what_is_here_is_broken_or_unknown_is_left(asked: list[str], tmp_path: P
     with pytest.raises(OSError, match="couldn't connect"):
         Auto.from_pretrained("someone/something-else")
     assert asked == []
+
+
+def test_weights_are_not_looked_for_where_the_configuration_stands_in(asked: list[str]) -> None:
+    assert Model.from_pretrained("bert-of-5").config.num_hidden_layers == 2
+    with pytest.raises(OSError, match="does not appear"):
+        Model.from_pretrained("bert-of-somebody")
+    assert asked == ["bert-of-5"]
 
 
 def test_a_class_of_one_family_needs_no_name(asked: list[str]) -> None:
