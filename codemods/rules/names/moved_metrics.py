@@ -21,11 +21,12 @@ Levels = Mapping[str, Fix]
 
 def use_levels(file: PythonFile, facts: Facts) -> Levels:
     """The level of the least sure rewrite of a use, by the name of a metric under `pl`; those that need none are
-    absent."""
+    absent. What has to change in several places of a normal form may not be made in the text: it counts as left."""
     levels: dict[str, Fix] = {}
     for match, names in judged(file, facts) if "metrics" in file.text else ():
+        level: Fix = "manual" if file.plain and len(match.edits) > 1 else match.fix
         for _, name in filter(None, map(split, names)):
-            levels[name] = min(match.fix, levels.get(name, "safe"), key=LEVELS.index)
+            levels[name] = min(level, levels.get(name, "safe"), key=LEVELS.index)
     return levels
 
 
