@@ -81,7 +81,8 @@ class ClassText:
     why: str = ""
 
 
-def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attribute) -> Iterator[Match]:
+def class_asked(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attribute) -> ClassText | None:
+    """What a checkpoint is to be loaded by in the place of an instance; None where it is asked of no instance."""
     value = function.value
     method = innermost(call.within, ast.FunctionDef)
     own = (
@@ -90,13 +91,16 @@ def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attrib
         else None
     )
     if own and isinstance(value, ast.Name) and value.id == own:
-        asked: ClassText | None = ClassText(f"type({own})")
-    elif isinstance(value, ast.Name):
-        asked = _of_name(file, facts, call, value.id)
-    elif isinstance(value, ast.Call):
-        asked = _of_made(file, facts, call, value)
-    else:
-        asked = _of_attribute(file, facts, call, value)
+        return ClassText(f"type({own})")
+    if isinstance(value, ast.Name):
+        return _of_name(file, facts, call, value.id)
+    if isinstance(value, ast.Call):
+        return _of_made(file, facts, call, value)
+    return _of_attribute(file, facts, call, value)
+
+
+def _loaded(file: PythonFile, facts: Facts, call: CallNode, function: ast.Attribute) -> Iterator[Match]:
+    value, asked = function.value, class_asked(file, facts, call, function)
     if asked is None:
         return
     unused = any(item.value is call.node for item in file.statements if isinstance(item, ast.Expr))

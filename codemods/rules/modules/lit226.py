@@ -19,6 +19,7 @@ from codemods.lightning.trainer_variables import is_trainer
 from codemods.lightning.versions import LIGHTNING, admits_below, admits_from, reaches
 from codemods.rewrite.keywords import with_keyword
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels, touches
+from codemods.rules.modules.lit222 import class_asked
 from codemods.rules.modules.own_checkpoints import LOADS, is_of_this_run
 
 CODE = "LIT226"
@@ -183,7 +184,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             and not is_of_this_run(file, facts, call)
         ):
             yield Match(
-                file.span(call.node), OLD, "manual", OLD_REASON.format(_trusting(file, call.node)), "B08", stops=False
+                file.span(call.node), OLD, "manual", OLD_REASON.format(_trusting(file, facts, call)), "B08", stops=False
             )
 
 
@@ -260,15 +261,19 @@ def _match(file: PythonFile, facts: Facts, call: CallNode, name: str) -> Match:
         return Match(file.span(call.node), message, "safe", reason, "B08", (edit,), needs="2.6.0")
     reason = (
         f"Not rewritten: {name} saves an argument that seems to be an object (save_hyperparameters), which is not "
-        f"loaded. If you trust the file, which can run code, write {_trusting(file, call.node)}."
+        f"loaded. If you trust the file, which can run code, write {_trusting(file, facts, call)}."
     )
     return Match(file.span(call.node), message, "manual", reason, "B08")
 
 
-def _trusting(file: PythonFile, call: ast.Call) -> str:
-    """The call as it loads any object."""
-    given = [*map(file.source_of, call.args), *(file.source_of(item) for item in call.keywords)]
-    return f"`{file.source_of(call.func)}({', '.join([*given, 'weights_only=False'])})`"
+def _trusting(file: PythonFile, facts: Facts, call: CallNode) -> str:
+    """The call as it loads any object: of the class, where LIT222 asks that in the place of an instance."""
+    function = call.node.func
+    given = [*map(file.source_of, call.node.args), *(file.source_of(item) for item in call.node.keywords)]
+    of_class = isinstance(function, ast.Attribute) and function.attr == LOADS
+    asked = class_asked(file, facts, call, function) if of_class and isinstance(function, ast.Attribute) else None
+    by = f"{asked.text}.{LOADS}" if asked and asked.fix != "manual" else file.source_of(function)
+    return f"`{by}({', '.join([*given, 'weights_only=False'])})`"
 
 
 HELD = """\

@@ -282,3 +282,14 @@ def test_what_the_run_has_written_is_not_old() -> None:
     assert found == []
     other = "from a import Model\n" + text.replace("(saved)", "(path)")
     assert len(lines({"a.py": plain, "b.py": other}, pins=("pytorch-lightning==1.4.9",))) == 1
+
+
+def test_the_advice_asks_the_class_where_the_call_asks_an_instance() -> None:
+    text = (
+        "from pytorch_lightning import LightningModule\n\n\nclass Model(LightningModule):\n    pass\n\n\n"
+        "def main(path, other):\n    model = Model()\n    model = model.load_from_checkpoint(path)\n"
+        "    return Model.load_from_checkpoint(path), other.load_from_checkpoint(path)\n"
+    )
+    made = plan(sources({"model.py": text}), Options((rule("LIT226"),), pins=("pytorch-lightning==1.4.0",)))
+    told = [each.reason.partition("write `")[2].partition("(")[0] for each in made.findings]
+    assert told == [f"{owner}.load_from_checkpoint" for owner in ("Model", "Model", "other")]
