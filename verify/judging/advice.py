@@ -9,9 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from verify.environments import naming
 from verify.environments.baseline import LIGHTNING
 from verify.environments.distributions import AMBIGUOUS, distribution, names_of
+from verify.environments.manifests import manifests_in
 from verify.evidence import Evidence, Fact, Failure, Recording
 from verify.harness.pace import SLOW
 from verify.judging.pasted import block
@@ -110,7 +114,8 @@ def advice(
     missing = [match for text in texts if (match := _MISSING.search(text))]
     told = [*_to_compile(texts, sources.root)]
     modules = [match["name"] or match["other"] for match in missing]
-    told += [line for module in modules for line in _of_own(module, sources) or _of_missing(module, left, installed)]
+    for module in modules:
+        told += _of_own(module, sources) or _of_missing(module, left, installed, sources)
     told += [*_of_time(found, sources), *_of_data(failures, sources), *_of_made(found)]
     told += [line for text in texts for line in _matching(text)]
     told += [_MORE_TIME for text in texts if _OUT_OF_TIME.search(text)]
@@ -240,9 +245,10 @@ def _of_own(module: str, sources: Sources) -> list[str]:
     ]
 
 
-def _of_missing(module: str, left: Mapping[str, str], installed: Mapping[str, str]) -> list[str]:
-    """What to do about a module that is not there: nobody named it, what brings it has no such module, or it did not
-    install. Nothing for Lightning's own, and for what has the name of a project's own file."""
+def _of_missing(module: str, left: Mapping[str, str], installed: Mapping[str, str], sources: Sources) -> list[str]:
+    """What to do about a module that is not there: nobody named it, what brings it has no such module, only a package
+    asks for it, or it did not install. Nothing for Lightning's own, and for what has the name of a project's own file.
+    """
     package = module.split(".")[0]
     if package in left:
         return [naming.advice(package, left[package])]
@@ -251,9 +257,21 @@ def _of_missing(module: str, left: Mapping[str, str], installed: Mapping[str, st
     for name in sorted(names_of(package) & {*installed}):
         told = f"{name} {installed[name]} is installed and has no module {module}: name the release that has it in"
         return [f"{told} the project's requirements, or another distribution with `packages = [...]` {SETTINGS}"]
-    if distribution(package) is None and installed:
+    brought = distribution(package)
+    if brought is None and installed:
         return [naming.advice(package, "no manifest names it")]
+    if brought and not _is_asked_for(package, sources):
+        told = f"{package} is asked for by a package that does not bring it, and nothing of the project names it"
+        return [f"{told}: install it too, with `packages = {json.dumps([brought])}` {SETTINGS}"]
     return [
         f"{package} could not be installed here: name an interpreter that has it, with torch and the target's "
         f"Lightning, with `--python`, and one for the old code with `baseline-python` {SETTINGS}"
     ]
+
+
+def _is_asked_for(package: str, sources: Sources) -> bool:
+    """Whether a file of the project imports a package, or one of its manifests names what brings it."""
+    pins = (Requirement(pin.text).name for pin in manifests_in(sources.root).pins)
+    return not names_of(package).isdisjoint(map(canonicalize_name, pins)) or any(
+        package in sources.packages(path) for path in sources.paths()
+    )

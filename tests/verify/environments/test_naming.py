@@ -205,5 +205,11 @@ def test_advice_tells_what_was_left_out_from_what_did_not_install_and_what_has_n
         "torchtext.legacy", torchtext="0.18.0"
     )
     assert "could not be installed" not in told("dcn.core", dcn="1.0")
+    unnamed = told("spacy")
+    assert "a package that does not bring it" in unnamed and '`packages = ["spacy"]`' in unnamed
+    (tmp_path / "a.py").write_text("import spacy\n")
+    assert "spacy could not be installed here" in told("spacy")
+    (tmp_path / "a.py").write_text("")
+    write(tmp_path, requirements__txt="spacy==2.3.5\n")
     assert "spacy could not be installed here" in told("spacy")
     assert told("pytorch_lightning.utilities.cli") == told("data.an4") == ""

@@ -55,6 +55,7 @@ def advised(folder: Path, script: str, message: str, kind: str, **others: str) -
     ],
 )
 def test_each_reason_says_what_to_do(tmp_path: Path, reason: str, said: str) -> None:
+    (tmp_path / "b.py").write_text("import taming, torch_scatter\n")
     assert said in told(tmp_path, reason)
 
 
