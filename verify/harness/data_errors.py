@@ -57,6 +57,7 @@ _COLUMNS = re.compile(
     r"not in index|in the \[(?:columns|index)\]|has no attribute '|columns expected but not found|"
     r"not (?:found )?in axis|object '\w+' doesn't exist|Missing column"
 )
+_INDEX = re.compile(r"^Index (\w+) invalid$")
 _OF_SETS = re.compile(r"^[\"']?Column '?(\w+)'? (?:not in the dataset|doesn't exist)")
 _WANTS: tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...] = (
     (
@@ -255,7 +256,7 @@ def _columns(error: BaseException, own: Sequence[FrameType], line: str) -> list[
         pairs = re.findall(r"(\w+)(?:\(.*\))?\[['\"](\w+)['\"]\]", line)
         held = own[-1].f_locals if own else {}
         return [key for name, key in pairs if isinstance(held.get(name), list) or name == "load"][:1]
-    if column := _OF_SETS.search(text):
+    if column := _OF_SETS.search(text) or _INDEX.search(text):
         return [column[1]]
     if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
         text = error.args[0]

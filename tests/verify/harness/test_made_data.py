@@ -62,6 +62,13 @@ def test_the_table_of_the_frame_that_was_asked_gets_the_column(tmp_path: Path) -
     }
 
 
+def test_an_index_that_is_no_column_is_made_one(tmp_path: Path) -> None:
+    plan = [{**table("a.csv", "csv"), "columns": {"column0": "number"}}]
+    found = following(raised(tmp_path, "raise ValueError('Index ecg_id invalid')"), plan, (), tmp_path)
+    assert found and [*found[0][0]["columns"]] == ["ecg_id"]
+    assert following(raised(tmp_path, "raise ValueError('Index of x is invalid')"), plan, (), tmp_path) is None
+
+
 READERS = """
 def read_csv(path, **given):
     one(path)
