@@ -33,7 +33,8 @@ _ELSE = (
 )
 _NO_TRAINING = re.compile(
     rf"--?(?:do[_-])?{_ELSE}(?:[_-](?:only|phase|mode))?(?:[ =](?:1|true|yes))?"
-    rf"|(?:--?)?(?:mode|phase|stage|action)[ =]{_ELSE}(?: .*)?",
+    rf"|(?:--?)?(?:mode|phase|stage|action)[ =]{_ELSE}(?: .*)?"
+    r"|-*(?:(?:[\w.]*[._-])?(?:num|max|nb|train)[_-]?(?:epochs?|steps)|(?:n[_-])?epochs?)[ =]0(?: .*)?",
     re.IGNORECASE,
 )
 _COMMAND = re.compile(rf"{_ELSE}(?: |$)")
@@ -130,8 +131,8 @@ def _started(sources: Sources, path: str, said: Sequence[Command]) -> Iterator[E
 
 
 def _is_for_else(args: Sequence[str]) -> bool:
-    """Whether arguments have a script do something else than train: a command, an option that switches it on, or one
-    that names what is done."""
+    """Whether arguments have a script do something else than train: a command, an option that switches it on, one that
+    names what is done, or no epoch."""
     if any(map(_TRAINING.fullmatch, args)):
         return False
     pairs = itertools.zip_longest(args, args[1:], fillvalue="")

@@ -65,6 +65,22 @@ def test_a_command_that_is_known_as_a_whole_takes_the_place_of_others(tmp_path: 
     assert [entry.args for entry in entries(Sources(tmp_path / "p"), [])] == [("--rate", "1"), ()]
 
 
+@pytest.mark.parametrize(
+    ("args", "trains"),
+    [
+        ("--max_epochs 0 --find_lr True", False),
+        ("--epochs=0", False),
+        ("trainer.max_steps=0", False),
+        ("--num_workers 0 --warmup_epochs 0 --start_epoch 0 --num_sanity_val_steps 0 --log_every_n_steps=0", True),
+    ],
+)
+def test_a_command_that_trains_no_epoch_is_not_the_first(args: str, trains: bool, tmp_path: Path) -> None:
+    tree(tmp_path / "p", a=OPTIONS + FIT)
+    (tmp_path / "p" / "README.md").write_text(f"python a.py {args}\npython a.py --rate 1\n")
+    (first, *_) = entries(Sources(tmp_path / "p"), [])
+    assert first.args == (tuple(args.split()) if trains else ("--rate", "1"))
+
+
 def test_a_command_on_data_that_is_made_up_comes_first(tmp_path: Path) -> None:
     tree(tmp_path / "p", a=FIT)
     (tmp_path / "p" / "README.md").write_text(
