@@ -181,7 +181,8 @@ class PythonFile:
     def again(self) -> PythonFile:
         """The file with all that its text alone says of it, for whoever looks at it with other facts."""
         made = replace(self)
-        known = {name: value for name, value in vars(self).items() if name != "memo"}
+        known = dict(vars(self))
+        known["memo"] = {name: value for name, value in self.memo.items() if name != "facts"}
         plain: PythonFile | None = known.get("normal")
         vars(made).update(known, **({"normal": plain.again()} if plain else {}))
         return made

@@ -10,6 +10,7 @@ from codemods.code.scopes import absolute
 from codemods.code.source import PythonFile
 from codemods.code.syntax import returns
 from codemods.lightning.facts import Facts
+from codemods.lightning.file_memo import memo_of
 
 _ASKED = frozenset({"lightning", "pytorch_lightning", "lightning_fabric", "lightning_utilities", "importlib",
                     "importlib_metadata", "pkg_resources", "torchmetrics"})  # fmt: skip
@@ -56,9 +57,10 @@ class _NameOrigins:
 def may_speak(file: PythonFile, facts: Facts, test: ast.expr) -> bool:
     """Whether an expression of a file may be worked out from Lightning's version: whether it reads a name that comes,
     in whatever order, from an import of what tells it or of the project."""
-    if "version names" not in file.memo:
-        file.memo["version names"] = _NameOrigins(file, _packages(facts))
-    origins: _NameOrigins = file.memo["version names"]
+    memo = memo_of(file, facts)
+    if "version names" not in memo:
+        memo["version names"] = _NameOrigins(file, _packages(facts))
+    origins: _NameOrigins = memo["version names"]
     return origins.speak(test)
 
 

@@ -11,6 +11,7 @@ from codemods.code.scopes import Scope, bind
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.file_memo import memo_of
 from codemods.rules.autocast.cache_state import Meeting
 from codemods.rules.autocast.callees import TracePosition, method_of
 from codemods.rules.autocast.members import Members
@@ -100,7 +101,8 @@ def _run(
     """The trace of a function where it met something; one trace for all rules that ask for it."""
     classes = place.members.classes if place.members else ()
     shared = project.facts.open(project.current.path) is project.current
-    known: dict[Any, TraceFindings] = project.current.memo.setdefault("autocast.traced", {}) if shared else {}
+    memo = memo_of(project.current, project.facts) if shared else {}
+    known: dict[Any, TraceFindings] = memo.setdefault("autocast.traced", {})
     asked = function, classes[0] if classes else None, certainty
     if asked not in known:
         known[asked] = _trace(project, function, place, certainty)

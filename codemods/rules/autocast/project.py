@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function
 from codemods.lightning.facts import ClassFact, Facts
+from codemods.lightning.file_memo import memo_of
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 OUTSIDE = frozenset({"?", "torch", "numpy", "lightning", "pytorch_lightning"})
@@ -33,7 +34,7 @@ class ProjectFiles:
     @property
     def known(self) -> dict[tuple[ast.AST, str], Any]:
         """What was worked out of classes for the file that is looked at, by the node and what was asked."""
-        known: dict[tuple[ast.AST, str], Any] = self.current.memo.setdefault("autocast.known", {})
+        known: dict[tuple[ast.AST, str], Any] = memo_of(self.current, self.facts).setdefault("autocast.known", {})
         return known
 
     def class_of(self, dotted: str | None, near: PythonFile) -> Defined | None:

@@ -11,6 +11,7 @@ from codemods.code.nodes import every_node
 from codemods.code.source import ClassNode, PythonFile
 from codemods.code.syntax import Function, is_none, results
 from codemods.lightning.facts import MODULE, ClassFact, Facts
+from codemods.lightning.file_memo import memo_of
 from codemods.lightning.optimization import optimization
 from codemods.rules.gradients.classes import Class, known_class
 from codemods.rules.gradients.trace import TraceResult, follow
@@ -37,12 +38,12 @@ class DetachedLoss:
 
 def lost_losses(file: PythonFile, facts: Facts) -> tuple[DetachedLoss, ...]:
     """Every loss of the file's LightningModules of which it is certain that no gradient flows back from it."""
-    key = "gradients.lost"
-    if key not in file.memo:
-        file.memo[key] = tuple(
+    key, memo = "gradients.lost", memo_of(file, facts)
+    if key not in memo:
+        memo[key] = tuple(
             found for item, fact in facts.classes_of(file, MODULE) for found in _lost(file, facts, item, fact)
         )
-    found: tuple[DetachedLoss, ...] = file.memo[key]
+    found: tuple[DetachedLoss, ...] = memo[key]
     return found
 
 

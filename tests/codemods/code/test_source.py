@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from codemods.code.source import CallNode, PythonFile, Source
+from codemods.lightning.facts import Facts
+from codemods.lightning.file_memo import memo_of
 
 ROOT = Path(__file__).parents[3]
 SHAPES = '''\
@@ -86,3 +88,16 @@ def test_attributes_are_found_with_and_without_the_whole() -> None:
     lines = [node.lineno for node in file.attributes("fit")]
     assert lines == [2, 4]
     assert file.calls and [node.lineno for node in file.attributes("fit")] == lines
+
+
+def test_who_looks_with_other_facts_knows_what_the_text_says_and_not_what_the_facts_said() -> None:
+    file = PythonFile.parse(Source("train.py", "python", b"[number] = numbers\n"))
+    memos = [file.memo, file.normal.memo] if file.normal else [file.memo]
+    for memo in memos:
+        memo["words"] = ("number",)
+    for form in (file, file.normal):
+        if form is not None:
+            memo_of(form, Facts({}))["kind"] = "module"
+    other = file.again()
+    assert other.memo == {"words": ("number",)} and other.memo is not file.memo and "facts" in file.memo
+    assert other.normal is None or other.normal.memo == other.memo
