@@ -108,7 +108,9 @@ def _link(file: PythonFile, facts: Facts) -> LinkedFile | None:
     if len(files) > MOST_FILES or sum(len(item.text) for item in files.values()) > MOST_TEXT:
         return None
     passed = ReexportingFile(file, facts)
-    return _joined(passed, files, taken, names) if names or passed else None
+    if passed:
+        return _joined(passed, files, taken, names)
+    return _joined_once(passed, files, taken, names) if names else None
 
 
 def _unwatched(facts: Facts) -> Facts:
@@ -189,6 +191,22 @@ def _with_needed(file: PythonFile, node: ast.stmt) -> list[ast.stmt]:
                 wanted.add(id(other))
                 left.append(other)
     return [item for item in file.tree.body if id(item) in wanted]
+
+
+def _joined_once(
+    passed: ReexportingFile, files: Mapping[str, PythonFile], taken: Mapping[str, list[ast.stmt]], names: set[str]
+) -> LinkedFile | None:
+    """The same whole for all facts by which a file takes the same statements of the same files; what is kept holds the
+    trees that it was asked by."""
+    known: dict[object, tuple[LinkedFile | None, object]] = passed.file.memo.setdefault("joined", {})
+    trees = [other.tree for other in files.values()]
+    asked = frozenset(names), *((path, id(other.tree), *map(id, taken[path])) for path, other in files.items())
+    if asked not in known:
+        known[asked] = _joined(passed, files, taken, names), (trees, taken)
+    elif (whole := known[asked][0]) is not None:
+        parts = tuple((files[part.path], start) for part, start in whole.parts)
+        known[asked] = replace(whole, file=whole.file.again(), parts=parts), (trees, taken)
+    return known[asked][0]
 
 
 def _joined(

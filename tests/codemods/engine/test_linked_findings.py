@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from codemods.code.parsed_files import ParsedFiles
+from codemods.code.parsed_files import Parsed, ParsedFiles
 from codemods.code.source import PythonFile, Source
 from codemods.engine.plan import find
 from codemods.engine.scan import Options
@@ -86,16 +86,30 @@ def test_a_module_that_may_hand_something_else_on(compat: str) -> None:
     assert run_rules(files, rule("LIT101"), unsafe=True).changes == ()
 
 
-def whole(files: dict[str, str]) -> str | None:
+def facts_of(files: dict[str, str], parsed: Parsed | None = None) -> Facts:
     every = {path: Source(path, "python", text.encode()) for path, text in files.items()}
-    trees = ParsedFiles(every)
-    parsed = {path: PythonFile.parse(source) for path, source in every.items()}
-    facts = Facts(
-        {path: collect_file(file, {}) for path, file in parsed.items()}, sources=every, trees=trees,
-        kinds=dict.fromkeys(every, "python"),
-    )  # fmt: skip
-    found = linked(trees.open("train.py"), facts)
+    said = {path: collect_file(PythonFile.parse(source), {}) for path, source in every.items()}
+    trees = ParsedFiles(every, parsed=parsed)
+    return Facts(said, sources=every, trees=trees, kinds=dict.fromkeys(every, "python"))
+
+
+def whole(files: dict[str, str]) -> str | None:
+    facts = facts_of(files)
+    found = linked(facts.trees.open("train.py"), facts)
     return None if found is None else ast.unparse(found.file.tree)
+
+
+def test_what_files_are_together_is_kept_until_what_is_taken_changes() -> None:
+    files = {"half.py": BASE, "train.py": BELOW.format("Half")}
+    first = facts_of(files)
+    before = linked(first.trees.open("train.py"), first)
+    assert before is not None and before.file.normal is not None
+    beside, other = (facts_of({**files, **more}, first.trees.known) for more in ({"a.py": "b = 1"}, {"half.py": MIXIN}))
+    same, new = (linked(each.trees.open("train.py"), each) for each in (beside, other))
+    assert same is not None and same.file is not before.file and same.file.tree is before.file.tree
+    assert same.file.normal is not None and same.file.normal.tree is before.file.normal.tree
+    assert [part is beside.trees.open("half.py") for part, _ in same.parts] == [True]
+    assert new is not None and new.file.tree is not before.file.tree and "class Half:" in new.said.data.decode()
 
 
 def test_only_what_is_needed_comes_along() -> None:
