@@ -80,7 +80,9 @@ def kind_of(path: str) -> SourceKind | None:
     kind, words = _BY_WORD.get(suffix, ("other", ()))
     if any(word in path.lower() for word in words):
         return kind
-    if suffix in (".txt", ".in") and any(word in part for word in _LISTS for part in (name, folder.rpartition("/")[2])):
+    if suffix in (".txt", ".in") and any(
+        word in part for word in _LISTS for part in (name.lower(), folder.rpartition("/")[2])
+    ):
         return "requirements"
     return "dockerfile" if name.startswith("Dockerfile.") else None
 

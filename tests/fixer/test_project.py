@@ -43,6 +43,8 @@ def reasons(project: Project) -> dict[str, str]:
     ("path", "kind"),
     [
         ("a/b.py", "python"),
+        ("Requirements.txt", "requirements"),
+        ("REQUIREMENTS-dev.txt", "requirements"),
         ("requirements.txt", "requirements"),
         ("dev-requirements-gpu.txt", "requirements"),
         ("requirements/base.txt", "requirements"),

@@ -22,7 +22,7 @@ else:
     import tomlkit as tomllib
 
 _MANIFEST = re.compile(
-    r"(?:.*/)?(?:[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)|setup\.(?:py|cfg)|pyproject\.toml|Pipfile|"
+    r"(?:.*/)?(?:[\w.-]*(?i:requirements|constraints)[\w.-]*\.(?:txt|in)|setup\.(?:py|cfg)|pyproject\.toml|Pipfile|"
     r"(?:environment|env|conda)[\w.-]*\.ya?ml|[\w.-]+\.lock|conda-lock\.yml)|(?:.*/)?requirements/[^/]+\.(?:txt|in)"
 )
 _INSTALLING = frozenset({"poetry", "pdm", "uv", "hatch", "flit", "setuptools", "pixi", "rye"})

@@ -17,7 +17,7 @@ from codemods.rule import all_rules
 MENTIONS = (b"lightning", b"Lightning")
 _MANIFEST = re.compile(
     r"(?:pyproject\.toml|setup\.py|setup\.cfg|Pipfile|(?:environment|conda)[^/]*\.ya?ml"
-    r"|[^/]*(?:requirements|constraints)[^/]*\.(?:txt|in))"
+    r"|[^/]*(?i:requirements|constraints)[^/]*\.(?:txt|in))"
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from codemods.lightning.pins.reach import is_manifest
 from tests.codemods.rules.pins.support import CODE, moved, told
 from tests.codemods.support import notebook
 
@@ -51,3 +52,8 @@ def test_silent_where_nothing_old_is_left() -> None:
 
 def test_once_for_a_project() -> None:
     assert [item[:2] for item in said({"a.py": OPEN, "z.py": OPEN}, OPEN)] == [("a.py", 2)]
+
+
+def test_a_file_of_requirements_may_be_written_in_capitals() -> None:
+    assert is_manifest("Requirements.txt") and is_manifest("a/REQUIREMENTS-dev.txt")
+    assert not is_manifest("a/Required.txt")
