@@ -26,7 +26,7 @@ from codemods.rewrite.spelled import parsed
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
 from codemods.rules.trainer.dead_branches import without_branch
 from codemods.rules.trainer.given_index import given_index
-from codemods.rules.trainer.loop_members import LIMITS, LOOPS
+from codemods.rules.trainer.loop_members import LIMITS, LOOPS, SOURCES
 from codemods.rules.trainer.owners import Within, attributes_within, is_trainers, subclass_around
 from codemods.rules.trainer.saved_path import FOLDER, GIVEN, SAME, is_given, without_other
 from codemods.rules.trainer.schedulers import read_of_each
@@ -43,7 +43,7 @@ PRECISIONS: Mapping[Any, str] = {
 COLLECTIVES = ("barrier", "broadcast", "all_gather", "reduce")
 _SAID = re.compile(r"\w+")
 """What a text says of attributes that it may ask for by their names."""
-_ANY, _OWNED = re.compile(r"\.\s*([a-z]\w*)"), re.compile(r"trainer\s*\.\s*([a-z]\w*)")
+_ANY, _OWNED = re.compile(r"\.\s*(_?[a-z]\w*)"), re.compile(r"trainer\s*\.\s*(_?[a-z]\w*)")
 SANITY = ("sanity_checking", "running_sanity_check")
 FITTING = "It is read only in the sanity check of fit, whose checkpoint it is."
 OWN = "`{}` is a property of Trainer that cannot be set in Lightning 2"
@@ -192,6 +192,7 @@ STAYED: Mapping[str, str] = {
     "batches": "is a list since Lightning 2.1, with an entry for each loader",
     "collective": "no longer talks to other processes since Lightning 1.6",
     "loop": "cannot be replaced since Lightning 2.0",
+    "sources": "no longer knows where the loaders come from since Lightning 2.0",
     "set": "cannot be set in Lightning 2",
     "manual": "does not exist in Lightning 2",
 }
@@ -241,6 +242,8 @@ def _special(file: PythonFile, facts: Facts, node: ast.Attribute, within: Within
         return _saved(file, facts, node, within, row)
     if row.target == "loop":
         return _loop(file, node, within, row)
+    if row.target == "sources":
+        return _source(file, node, parent, row)
     if row.target == "batch":
         name = given_index(node, within, facts.sources[file.path].unescaped.decode(errors="replace"))
         given = replace(row, reason="it is the index that the hook is given")
@@ -307,6 +310,18 @@ def _loop(file: PythonFile, node: ast.Attribute, within: Within, row: AttributeR
     message = f"`{parent.attr}` of trainer.{node.attr} cannot be set since Lightning 2.0"
     reason = f"Not rewritten: write `Trainer({parent.attr}=...)`, or set `trainer.fit_loop.epoch_loop.{parent.attr}`."
     return Match(file.span(parent), message, "manual", reason, LIMITS[parent.attr])
+
+
+def _source(file: PythonFile, node: ast.Attribute, parent: ast.AST, row: AttributeRow) -> Match | None:
+    """Where the loaders come from, `trainer._data_connector._train_dataloader_source`: the loop has that now."""
+    if not isinstance(parent, ast.Attribute) or parent.attr not in SOURCES:
+        return None
+    loop = SOURCES[parent.attr]
+    if not isinstance(parent.ctx, ast.Load) or " " in loop:
+        return _left(
+            file, node, row, loop if " " in loop else f"give the loaders to `{{}}.fit(...)`, not to its {loop}"
+        )
+    return replace(_write(file, parent, row, f"{{}}.{loop}._data_source", node.value), needs="2.0.0")
 
 
 def _checks_sanity(node: ast.Attribute, within: Within) -> bool:

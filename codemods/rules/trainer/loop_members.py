@@ -38,3 +38,12 @@ LOOPS: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 """What the Trainer's loops had up to 1.9, and have no more (by reflection on 1.8.6, 1.9.5 and 2.6.6, and read in 1.4.9
 to 1.7.7)."""
+SOURCES: Mapping[str, str] = {
+    "_train_dataloader_source": "fit_loop",
+    "_val_dataloader_source": "read `trainer.fit_loop.epoch_loop.val_loop._data_source` where it trains, "
+    "`trainer.validate_loop._data_source` where it validates",
+    "_test_dataloader_source": "test_loop",
+    "_predict_dataloader_source": "predict_loop",
+}
+"""The loop that has what the data connector of 1.5 to 1.9 had, or where to read it; with loaders, a data module and
+hooks of the module `dataloader()` of it gives the same in `configure_optimizers` (run on 1.9.5 and 2.6.6)."""

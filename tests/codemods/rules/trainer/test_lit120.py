@@ -12,6 +12,7 @@ from codemods.lightning.hardware import QUESTIONS
 from codemods.rules.trainer.lit120 import PRECISIONS, AttributeRow, rows
 from codemods.rules.trainer.loop_members import LOOPS
 from tests.codemods.support import refusals, rewritten, rule, run_rules
+from tests.training import train
 
 HEAD = "from pytorch_lightning import Callback, LightningModule, Trainer\n\n\n"
 HOOK = "class Watch(Callback):\n    def on_fit_end(self, trainer, pl_module):\n        "
@@ -457,3 +458,70 @@ def test_what_a_strategy_has_no_more_is_not_moved_to_it(member: str) -> None:
     text = f"{HOOK}print(trainer.training_type_plugin.{member})\n"
     [finding] = run_rules({"a.py": HEAD + text}, rule("LIT120")).findings
     assert finding.fix == "manual" and f"strategy.{member.partition('(')[0]}` was removed" in finding.reason
+
+
+SOURCE = """\
+import torch
+from pytorch_lightning import LightningDataModule, LightningModule, Trainer
+from torch.utils.data import DataLoader
+
+
+class Model(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.sizes = torch.nn.Linear(1, 1), []
+
+    def training_step(self, batch, batch_idx):
+        return self.layer(batch).mean()
+
+    def configure_optimizers(self):
+        self.sizes.append(len(self.trainer._data_connector._train_dataloader_source.dataloader()))
+        return torch.optim.SGD(self.parameters(), 0.1)
+
+
+class Own(Model):
+    def train_dataloader(self):
+        return DataLoader(torch.ones(5, 1))
+
+
+class Data(LightningDataModule):
+    def train_dataloader(self):
+        return DataLoader(torch.ones(4, 1))
+
+
+def trainer():
+    return Trainer(
+        max_epochs=1, accelerator="cpu", devices=1, logger=False, enable_checkpointing=False, enable_progress_bar=False
+    )
+
+
+def main():
+    model, own = Model(), Own()
+    trainer().fit(model, DataLoader(torch.ones(6, 1)))
+    trainer().fit(model, datamodule=Data())
+    trainer().fit(own)
+    return [*model.sizes, *own.sizes]
+"""
+
+
+def test_the_source_of_the_loaders_is_asked_of_the_loop() -> None:
+    after = rewritten({"train.py": SOURCE}, rule("LIT120"))["train.py"]
+    assert after == SOURCE.replace("_data_connector._train_dataloader_source", "fit_loop._data_source")
+    for text, release in ((SOURCE, "1.9.5"), (after, "target")):
+        done = train({"train.py": text}, on=release, script=None, module="train", function="main")
+        assert done.returned == [6, 4, 5], done.failure
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("self.trainer._data_connector._val_dataloader_source.dataloader()", "val_loop._data_source"),
+        ("self.trainer._data_connector._train_dataloader_source = batch", "give the loaders"),
+        ("self.trainer._data_connector.prepare_data()", ""),
+        ("self.loader._data_connector._train_dataloader_source", ""),
+    ],
+)
+def test_other_sources_of_loaders_are_left(line: str, said: str) -> None:
+    text = f"{HEAD}{MODULE}{line}\n"
+    made = run_rules({"a.py": text}, rule("LIT120"))
+    assert made.changes == () and [said in each.reason for each in made.findings] == [True] * bool(said)
