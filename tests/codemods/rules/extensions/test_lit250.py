@@ -346,3 +346,15 @@ def test_an_override_that_a_checkpoint_calls_otherwise(head: str, said: str) -> 
     text = "from pytorch_lightning.callbacks import ModelCheckpoint\n\n\nclass Best(ModelCheckpoint):\n"
     found = run_rules({"a.py": f"{text}    def {head}:\n        return str(step)\n"}, rule("LIT250")).findings
     assert [said in each.reason for each in found] == [True] * bool(said)
+
+
+@pytest.mark.parametrize("name", ["_convert_params", "_flatten_dict", "_sanitize_params", "_add_prefix"])
+def test_what_a_logger_of_the_projects_takes_from_lightnings_is_a_function_now(name: str) -> None:
+    text = (
+        "from pytorch_lightning.loggers.base import LightningLoggerBase\n\n\nclass Mine(LightningLoggerBase):\n"
+        f"    def log_hyperparams(self, params):\n        print(self.{name}(params))\n"
+    )
+    (found,) = run_rules({"a.py": text}, rule("LIT250")).findings
+    assert found.fix == "manual" and f"from lightning.fabric.utilities.logger import {name}" in found.reason
+    assert hasattr(importlib.import_module("lightning.fabric.utilities.logger"), name)
+    assert run_rules({"a.py": text.replace("(LightningLoggerBase)", "(Base)")}, rule("LIT250")).findings == ()
