@@ -66,7 +66,8 @@ def _taken(file: PythonFile, node: ast.AST, within: Within) -> bool:
     if isinstance(parent, ast.Assign):
         return any(isinstance(target, ast.Tuple | ast.List) for target in parent.targets)
     if isinstance(parent, ast.Subscript):
-        return parent.value is node and isinstance(parent.ctx, ast.Load) and _is_number(parent.slice)
+        read = parent.value is node and isinstance(parent.ctx, ast.Load)
+        return read and (_is_number(parent.slice) or (isinstance(node, ast.Attribute) and _counts(node, parent.slice)))
     if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension):
         return parent.iter is node
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and node in parent.args:
@@ -77,6 +78,12 @@ def _taken(file: PythonFile, node: ast.AST, within: Within) -> bool:
 def _is_number(node: ast.expr) -> bool:
     inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     return isinstance(inner, ast.Constant) and type(inner.value) is int
+
+
+def _counts(node: ast.Attribute, key: ast.expr) -> bool:
+    """Whether a computed key is that of one of several loggers, none of which takes keys itself, and not of what one
+    logs by: `logger.experiment[name]` is."""
+    return node.attr == LOGGER and not isinstance(key, ast.Constant | ast.JoinedStr)
 
 
 def _is_sent_to_all(node: ast.Attribute, within: Within) -> bool:
