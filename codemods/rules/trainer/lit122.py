@@ -15,7 +15,7 @@ from codemods.finding import Fix
 from codemods.lightning.facts import CALLBACK, MODULE, Facts
 from codemods.lightning.trainer_variables import reads_lightning
 from codemods.rule import Example, Match, Rule, TextEdit, best_levels
-from codemods.rules.trainer.owners import Within, attributes_within, stands_for_trainer
+from codemods.rules.trainer.owners import Within, attributes_within, is_trainers
 
 LOGGER, EXPERIMENT, COLLECTION = "logger", "experiment", "LoggerCollection"
 TAKING = frozenset({"enumerate", "iter", "len", "list", "reversed", "tuple", "zip"})
@@ -38,7 +38,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
         sent = several and place is node and _is_sent_to_all(node, within)
         if not (taken or sent):
             continue
-        certain, kind = _owner(file, facts, node.value, within)
+        certain, kind = _owner(file, facts, node, within)
         if certain is False or _is_set(file, facts, node, within) or _is_answered(within):
             continue
         if taken:
@@ -113,9 +113,9 @@ def _counts_several(text: str) -> bool:
     return isinstance(value, ast.List | ast.Tuple) and len(value.elts) > 1
 
 
-def _owner(file: PythonFile, facts: Facts, node: ast.expr, within: Within) -> tuple[bool | None, str]:
-    """Whether an expression is a Trainer or a module, None where it is only called so; and which."""
-    certain = stands_for_trainer(file, facts, node, within)
+def _owner(file: PythonFile, facts: Facts, asked: ast.Attribute, within: Within) -> tuple[bool | None, str]:
+    """Whether an attribute is that of a Trainer or of a module, None where that is only called so; and which."""
+    certain, node = is_trainers(file, facts, asked, within), asked.value
     if certain is not False:
         return certain, "Trainer"
     owner = class_around(file, within)

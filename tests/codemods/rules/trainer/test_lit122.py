@@ -132,3 +132,14 @@ def test_what_all_were_given_to_log_is_named(loggers: str, told: int) -> None:
     made = run_rules({"a.py": f"{text}\n\nTrainer(logger={loggers})\n"}, RULE, unsafe=True)
     assert made.changes == ()
     assert ["give it to each of `loggers`" in item.reason for item in made.findings] == [True] * told
+
+
+def test_a_trainer_of_the_projects_asks_itself() -> None:
+    text = HEAD + (
+        "class Folds(Trainer):\n    def fit(self, model):\n        for it in self.logger:\n            it.save()\n"
+        "        return self.logger[0]\n"
+    )
+    wanted = text.replace("self.logger", "self.loggers")
+    assert after(text) == wanted
+    own = text.replace("    def fit", "    logger = ()\n\n    def fit")
+    assert after(own) == own
