@@ -105,6 +105,7 @@ class _UseReader(ast.NodeVisitor):
         self.path = path
         self.aliases = aliases
         self.trainers: dict[str, str] = {}
+        self.flags: set[str] = set()
         self.found: list[Use] = []
 
     def visit_Try(self, node: ast.Try) -> None:
@@ -113,7 +114,15 @@ class _UseReader(ast.NodeVisitor):
             self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
-        if not _asks_for_version(node.test):
+        self._chosen(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self._chosen(node)
+
+    def _chosen(self, node: ast.If | ast.IfExp) -> None:
+        """Leaves out what runs by the release alone, also by a name that was given what asks for it."""
+        named = any(isinstance(part, ast.Name) and part.id in self.flags for part in ast.walk(node.test))
+        if not (named or _asks_for_version(node.test)):
             self.generic_visit(node)
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -134,6 +143,8 @@ class _UseReader(ast.NodeVisitor):
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
+        if _asks_for_version(node.value):
+            self.flags |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         if isinstance(node.value, ast.Call) and (name := dotted(node.value.func, self.aliases)):
             built = name.removesuffix(".from_argparse_args")
             for target in node.targets:
@@ -177,12 +188,13 @@ def _asks_for_version(test: ast.expr) -> bool:
 
 
 def dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:
-    """The full name behind an expression, where it starts at something imported from Lightning."""
+    """The full name behind an expression, where it starts at something imported from Lightning and does not lead into
+    the text of a version."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name) or node.id not in aliases:
+    if not isinstance(node, ast.Name) or node.id not in aliases or "__version__" in parts[1:]:
         return None
     return ".".join([aliases[node.id], *reversed(parts)])
 

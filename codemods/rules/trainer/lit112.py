@@ -39,6 +39,9 @@ PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 """What may stand beside `or`: fit's own argument won where it was anything (read in 1.5.10 to 1.9.5)."""
 
 
+UNFOLLOWED = "fixer cannot follow where the Trainer is used"
+
+
 def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for call in file.calls_near([NAME]):
         item = keyword(call.node, NAME)
@@ -63,7 +66,10 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             yield Match(file.span(item), MESSAGE, tested.level, tested.reason, ROW, (dropped, *tested.edits))
             continue
         fits = _fits(file, facts, call, item) if guard == "none" else "it is inside a version check"
-        if isinstance(fits, str) and whole and (back := given_back(file, facts, call, item)):
+        if not isinstance(fits, str) and _is_half_seen(file, [home for home, _ in fits]):
+            fits = UNFOLLOWED
+        back = given_back(file, facts, call, item) if isinstance(fits, str) and whole else None
+        if back and not _is_half_seen(file, [fit.file for fit in back.fits]):
             own = tuple(fit for fit in back.fits if fit.file.path == file.path)
             given = _said(own) if call.node is back.built[0] else ()
             unit = _unit_of(file, back)
@@ -87,6 +93,12 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
     for kept_by_key in keyed(file, facts):
         yield Match(file.span(kept_by_key.statement), MESSAGE, "safe", SAFE, ROW, kept_by_key.edits)
     yield from _of_others(file, facts)
+
+
+def _is_half_seen(file: PythonFile, homes: Sequence[PythonFile]) -> bool:
+    """Whether the normal form of a file says what another file's `fit` would get: that one reads it as it is written,
+    and would be left without."""
+    return file.plain and any(home.path != file.path for home in homes)
 
 
 def _fitted_and_given_back(file: PythonFile, facts: Facts, call: CallNode, item: ast.keyword) -> list[Fit]:
@@ -217,7 +229,7 @@ def _fits(
         if not literal(item.value)[0]:
             uses = [fit for home, fit in fits if home is file] if not isinstance(fits, str) else []
             if len(uses) != len(fits) or not keeping_on_instance(file, facts, call, item, uses, assumed=True):
-                fits = "fixer cannot follow where the Trainer is used"
+                fits = UNFOLLOWED
     if isinstance(fits, str):
         if handed:
             return f"`{name}` is passed on, perhaps to another fit"

@@ -219,3 +219,18 @@ def test_a_trainer_that_is_given_back_behind_its_fit(back: str) -> None:
 )
 def test_a_trainer_that_leaves_in_another_way_is_for_a_person(text: str) -> None:
     assert refusals({"a.py": text}, "LIT112")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        "PATH = 'a'\n\n\ndef build():\n    return Trainer(resume_from_checkpoint=PATH)\n",
+        "def build():\n    path = 'a'\n    return Trainer(resume_from_checkpoint=path)\n",
+        "def build():\n    path = 'a'\n    trainer = Trainer(resume_from_checkpoint=path)\n    return trainer\n",
+    ],
+)
+def test_a_checkpoint_that_only_the_normal_form_tells_does_not_leave_its_trainer_alone(make: str) -> None:
+    files = {"make.py": f"{HEAD}{make}", "a.py": "from make import build\n\nt = build()\nt.fit(m)\n"}
+    for unsafe in (False, True):
+        after = rewritten(files, rule("LIT112"), unsafe=unsafe)
+        assert ("resume_from" in after["make.py"]) == ("ckpt_path" not in after["a.py"]), after
