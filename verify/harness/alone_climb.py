@@ -69,6 +69,8 @@ LAST = 3
 """The share of the search that is left then."""
 LARGE = 2
 """Pictures that are so many times as large as those that a step took part of are tried after what its error says."""
+LATER = 1000
+"""How far back is more than any number of layers that a try came through puts ahead."""
 EXTRA = 24
 """How many tries batches of recorded shapes get beyond `TRIES`."""
 
@@ -162,10 +164,9 @@ class Climb:
         """Try one state: what it is where it trains; else what its error says is waiting to be tried."""
         tried = self._try(turn)
         if tried.error is None:
-            took = tried.seconds * BATCHES * EPOCHS
-            if took <= self.seconds / 2:
+            if not self._is_long(tried):
                 return replace(turn.state, batch=tried.spec)
-            tried = self._too_slow(turn, tried, took)
+            tried = self._too_slow(turn, tried)
         tried = self._with_others(turn, tried)
         if turn.is_extra and isinstance(tried.error, TooSlow | TooLarge) and self._without_shapes():
             return None
@@ -235,12 +236,17 @@ class Climb:
             self.late.append(replace(turn.state, batch=tried.spec, shaped=tried.shaped))
         return tried
 
-    def _too_slow(self, turn: _Turn, tried: Attempt, took: float) -> Attempt:
-        """A try that trains, but takes most of the time: smaller ones are looked for in what is left."""
+    def _is_long(self, tried: Attempt) -> bool:
+        """Whether a training whose steps take as long as those of a try takes most of the time."""
+        return _took(tried) > self.seconds / 2
+
+    def _too_slow(self, turn: _Turn, tried: Attempt) -> Attempt:
+        """A try that trains, but takes most of the time: smaller ones alone are looked for in what is left."""
         self.doubted = replace(turn.state, batch=tried.spec, slow=True)
         self.pace.hurry()
-        self.queue, self.begin = [], deque()
-        return replace(tried, error=TooSlow(f"the training takes about {took:.0f} seconds"), score=4 * STEP_SCORE)
+        self.queue, self.begin, self.late = [], deque(), deque()
+        error = TooSlow(f"the training takes about {_took(tried):.0f} seconds")
+        return replace(tried, error=error, score=4 * STEP_SCORE)
 
     def _with_others(self, turn: _Turn, tried: Attempt) -> Attempt:
         """Put the other batches of a module that was built next; one that was not goes on without a batch."""
@@ -286,6 +292,8 @@ class Climb:
         score = tried.score + (0.5 if text != turn.before else 0.0) + self._news(text)
         state = replace(turn.state, batch=tried.spec)
         found = _quietly(children(self.bench, self.cls, state, tried, self.hints))
+        if isinstance(tried.error, NothingLearned) and self._is_long(tried):
+            found = _smaller_first(self.cls, state, found)
         first: list[TryState] = []
         for child, back in found:
             if self.mended < MENDED and (unbuilt(tried.error) or _calls_anew(child, state)) and len(first) < MENDED:
@@ -337,6 +345,29 @@ def _is_of_class(tried: Attempt) -> bool:
     return isinstance(tried.error, NotImplementedError) and _REFUSED.search(str(tried.error)) is not None
 
 
+def _took(tried: Attempt) -> float:
+    return tried.seconds * BATCHES * EPOCHS
+
+
+def _smaller(cls: type, state: TryState) -> Iterator[TryState]:
+    """A state with smaller arguments, with its batch before without one."""
+    default = sizes.defaults(cls)
+    full = state.full or {**default, **state.arguments}
+    for less in sizes.smaller(state.arguments, default):
+        for batch in (state.batch, None) if state.batch else (None,):
+            yield replace(state, arguments=less, batch=batch, full=full)
+
+
+def _smaller_first(
+    cls: type, state: TryState, found: Iterator[tuple[TryState, float]]
+) -> Iterator[tuple[TryState, float]]:
+    """What to try after a state that learns nothing and is slow at that: what its error says is followed on a smaller
+    one, and on itself where those lead to nothing."""
+    smaller = [one for one in _smaller(cls, state) if one.batch]
+    yield from ((one, 0) for one in smaller)
+    yield from ((child, back + (LATER if smaller else 0)) for child, back in found)
+
+
 def children(
     bench: TryBench, cls: type, state: TryState, tried: Attempt, hints: ArgumentHints
 ) -> Iterator[tuple[TryState, float]]:
@@ -347,13 +378,7 @@ def children(
         if found != state.batch:
             yield replace(state, batch=found), 0
     if isinstance(error, TooLarge | TooSlow):
-        default = sizes.defaults(cls)
-        full = state.full or {**default, **state.arguments}
-        for less in sizes.smaller(state.arguments, default):
-            yield from (
-                (replace(state, arguments=less, batch=batch, full=full), 0)
-                for batch in ((state.batch, None) if state.batch else (None,))
-            )
+        yield from ((one, 0) for one in _smaller(cls, state))
     if error is None or isinstance(error, TooLarge | TooSlow):
         return
     own = [pair for pair in reversed(tried.frames) if pair[0].f_code.co_filename.startswith(bench.root)]

@@ -214,7 +214,7 @@ def attempt(
         frames = tuple(traceback.walk_tb(raised.__traceback__))
         error = _too_large(bench.memory, raised) if is_refused(raised) else raised
         score = _score(error, frames, forwards[0], module, seen)
-        return Attempt(error, frames, score, module, spec, made, shaped=shaped, others=tuple(others))
+        return Attempt(error, frames, score, module, spec, made, seen.seconds, shaped, tuple(others))
     finally:
         counter.remove()
 

@@ -327,6 +327,58 @@ def test_a_try_that_takes_long_waits_for_what_takes_less(wide: bool, monkeypatch
     assert seen[0] == (512, 10.0) and seen[-1] == ((32, 10.0) if wide else (512, ONE_TRY_S))
 
 
+def _searched(monkeypatch: pytest.MonkeyPatch, attempt: Any, following: Any) -> tuple[TryState | None, int]:
+    """What a search of 60 seconds for a class with a width finds, and in how many tries."""
+    monkeypatch.setattr("verify.harness.alone_climb.attempt", attempt)
+    monkeypatch.setattr("verify.harness.alone_errors.following", following)
+    cls, bench = type("Wide", (), {"__init__": lambda self, width: None}), TryBench(None, ".", 1)
+    offers = Offers(bench, lambda *_: ModuleType("none"), ())
+    return Climb(bench, cls, ArgumentHints({}, ({"width": 512},)), {}, 60, offers).run()[:2]
+
+
+@pytest.mark.parametrize("works", [32, 512])
+def test_what_learns_nothing_and_is_slow_at_that_is_followed_on_a_smaller_one(
+    works: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On itself only where the smaller ones do not train."""
+    seen = []
+
+    def attempt(_: object, __: object, state: TryState, *___: object, **____: object) -> Attempt:
+        width, spec = state.arguments["width"], state.batch or leaf([4, 8])
+        if width != 8:  # what is guessed where the project passes nothing
+            seen.append(width)
+        learns = spec["high"] < 0 and width == works
+        error = None if learns else NothingLearned("`fit` ends, but its loss is 0")
+        score, took = 3e6 + width / 32, 5.0 if width == 512 and not learns else 0.1
+        return Attempt(error, (), score, torch.nn.Linear(1, 1), spec, None, took)
+
+    state, _ = _searched(
+        monkeypatch, attempt, lambda trouble: iter([({**leaf([4, 8]), "high": -number}, 0.0) for number in range(3)])
+    )
+    assert state is not None and state.arguments["width"] == works and state.batch is not None
+    assert seen[:2] == [512, 32] and (512 in seen[1:]) is (works == 512)
+
+
+def test_what_was_put_off_is_not_tried_once_something_trains_that_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take the time of the smaller ones."""
+    widths = []
+
+    def attempt(_: object, __: object, state: TryState, *___: object, **____: object) -> Attempt:
+        widths.append(state.arguments["width"])
+        if len(widths) == 2:
+            monkeypatch.setattr("verify.harness.alone_climb.LAST", 1)
+        error = TooSlow("it takes long") if len(widths) == 1 else None
+        return Attempt(error, (), 1.0, None, leaf([4, 8]), None, 0.1 if widths[-1] == 32 else 5.0)
+
+    def following(_: object, __: object, state: TryState, *___: object) -> Any:
+        less = {"width": 256} if len(widths) == 1 else {"width": 32}
+        return iter([(replace(state, arguments=less), 0.0)])
+
+    monkeypatch.setattr("verify.harness.alone_climb.children", following)
+    state, _ = _searched(monkeypatch, attempt, lambda _: iter(()))
+    assert widths == [512, 256, 32] and state is not None and not state.slow
+
+
 STRETCHED = """def heard(parts):
     longer = parts[1].repeat(1, 256)
     return met(parts[0], longer)
