@@ -10,7 +10,7 @@ import warnings
 from typing import Any
 
 OWNERS = ("", ".accelerators", ".callbacks", ".core", ".loggers", ".loops", ".plugins", ".plugins.environments",
-          ".plugins.precision", ".profilers", ".strategies", ".utilities")  # fmt: skip
+          ".plugins.precision", ".profilers", ".strategies", ".trainer.supporters", ".utilities")  # fmt: skip
 
 
 def find(dotted: str) -> Any:
@@ -45,7 +45,13 @@ def owner(name: str) -> Any:
 
 
 def has_own(item: Any, name: str) -> bool:
-    """Whether a class has a member that is not there only to say that it is gone."""
+    """Whether a class, or what its constructor makes, has a member that is not there only to say that it is gone."""
+    if (
+        inspect.isclass(item)
+        and inspect.isfunction(item.__init__)
+        and f"self.{name} =" in inspect.getsource(item.__init__)
+    ):
+        return True
     found = inspect.getattr_static(item, name, None)
     found = getattr(found, "fget", None) or getattr(found, "__func__", found)
     return hasattr(item, name) and "_graveyard" not in str(getattr(found, "__module__", ""))

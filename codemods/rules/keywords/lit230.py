@@ -375,6 +375,7 @@ RULE = Rule(
         b'"dims"',
         b"output_streams",
         b"nb=",
+        b"CombinedLoader",
         STANDARD.encode(),
         *(name.encode() for name in TELLING),
     ),
