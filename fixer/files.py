@@ -65,6 +65,8 @@ _BY_WORD: dict[str, tuple[SourceKind, tuple[str, ...]]] = {
 """Kinds of files that are read only where a word of their path says that they may be about the program: a project can
 hold thousands that are data."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
+_COPIES = frozenset({".ipynb_checkpoints", ".virtual_documents", ".history"})
+"""Folders in which Jupyter and editors keep earlier states of files: nobody's source, also where git tracks them."""
 _ENVIRONMENT_MARKS = frozenset({"pyvenv.cfg", "conda-meta"})
 _DEEPEST = 100
 
@@ -72,6 +74,8 @@ _DEEPEST = 100
 def kind_of(path: str) -> SourceKind | None:
     """The kind of source that a path names, or None for a file that no codemod reads."""
     folder, _, name = path.rpartition("/")
+    if not _COPIES.isdisjoint(folder.split("/")):
+        return None
     if known := _NAMES.get(name):
         return known
     suffix = name[name.rfind(".") :] if "." in name else ""

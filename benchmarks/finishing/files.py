@@ -12,7 +12,9 @@ from pathlib import Path
 
 from benchmarks.finishing.guards import Guards
 
-LEFT_OUT = frozenset({".git", ".hg", "node_modules", "__pycache__", ".tox", "venv", ".venv", "site-packages"})
+LEFT_OUT = frozenset(
+    {".git", ".hg", ".ipynb_checkpoints", "node_modules", "__pycache__", ".tox", "venv", ".venv", "site-packages"}
+)
 LARGEST = 2_000_000
 MAGIC = re.compile(r"^(\s*)([%!?]|[\w.]+\?$)", re.MULTILINE)
 

@@ -74,6 +74,10 @@ def reasons(project: Project) -> dict[str, str]:
         ("README", None),
         ("py", None),
         (".py", "python"),
+        ("notes/.ipynb_checkpoints/train-checkpoint.ipynb", None),
+        (".ipynb_checkpoints/train-checkpoint.py", None),
+        (".history/train_20260101.py", None),
+        ("ipynb_checkpoints.py", "python"),
     ],
 )
 def test_kinds(path: str, kind: str | None) -> None:
