@@ -148,4 +148,5 @@ RULE = Rule(
     check=_check,
     examples=(Example(BEFORE, AFTER, pins=PINS), Example(TAKEN, TAKEN, pins=PINS)),
     breaks_in="2.1.0",
+    needs="2.1.0",
 )
