@@ -27,9 +27,6 @@ PLAIN = (
     "that what is added after the last slash has none."
 )
 SLASH = "It is a folder; where there was none of that name when the callback was made, 1.x gave the files no name."
-UNNAMED = b"_ckpt_epoch_"
-"""What 0.7 to 0.9 called files without a name (read in 0.7.6 and 0.8.5); 1.0 and 1.1 called them after the folder (read
-in 1.0.8)."""
 NAMED = (
     "Its name says that it is a folder; where there was none when the callback was made, 1.x put the files beside it "
     "and named them after it."
@@ -78,9 +75,8 @@ def parted(facts: Facts, file: PythonFile, call: CallNode, value: ast.expr) -> F
         return FilepathKeywords(summed, "safe", SPLIT, (("os", None),))
     if added := _added(file, value):
         return FilepathKeywords((("dirpath", added[0]), ("filename", added[1])), "unsafe", PLAIN)
-    if (last := _before_slash(value)) is not None:
-        told: Fix = "unsafe" if _is_spoken_of(facts, last) else "safe"
-        return FilepathKeywords((("dirpath", None),), told, SLASH)
+    if _ends_in_slash(value):
+        return FilepathKeywords((("dirpath", None),), "unsafe", SLASH)
     if _is_called_folder(value):
         return FilepathKeywords((("dirpath", None),), "unsafe", NAMED)
     parts = _parts(file, value)
@@ -201,25 +197,15 @@ def _is_text_of_names(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _before_slash(node: ast.expr) -> str | None:
-    """The last folder of a path that ends in a slash which is written out, as far as it is, or of one that joins
-    nothing behind it; None of any other. The releases that took `filepath=` document such a path as a folder (read in
-    0.7.6 and 0.8.5)."""
+def _ends_in_slash(node: ast.expr) -> bool:
+    """Whether a path ends in a slash that is written out, or joins nothing behind its last folder."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _before_slash(node.right)
+        return _ends_in_slash(node.right)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.path.join" and len(node.args) > 1:
         last = node.args[-1]
-        return "" if isinstance(last, ast.Constant) and last.value == "" else _before_slash(last)
+        return (isinstance(last, ast.Constant) and last.value == "") or _ends_in_slash(last)
     last = node.values[-1] if isinstance(node, ast.JoinedStr) and node.values else node
-    if isinstance(last, ast.Constant) and isinstance(last.value, str) and last.value.endswith("/"):
-        return last.value.rstrip("/").rpartition("/")[2]
-    return None
-
-
-def _is_spoken_of(facts: Facts, folder: str) -> bool:
-    """Whether a text of the project names a file as a release called it that found no such folder."""
-    names = (UNNAMED, f"{folder}.ckpt".encode()) if folder else (UNNAMED,)
-    return any(name in source.unescaped for source in facts.sources.values() for name in names)
+    return isinstance(last, ast.Constant) and isinstance(last.value, str) and last.value.endswith("/")
 
 
 def folder_and_name(file: PythonFile, value: ast.expr) -> tuple[str, str] | None:

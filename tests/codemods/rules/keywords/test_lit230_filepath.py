@@ -292,25 +292,11 @@ def test_a_path_that_is_given_by_position_is_told_of(given: str, pin: str, found
 )
 def test_a_path_that_ends_in_a_slash_is_a_folder(path: str) -> None:
     text = f"{HEAD}ModelCheckpoint(filepath={path}, monitor='loss')\n"
-    assert [item.fix for item in run_rules({"a.py": text}, rule("LIT230")).findings] == ["safe"]
-    assert call(path) == f"ModelCheckpoint(dirpath={path})"
-    space: dict[str, Any] = {"os": os, "root": "r", "ModelCheckpoint": ModelCheckpoint}
-    assert eval(call(path), space).dirpath == os.path.realpath(eval(path, space))
-
-
-@pytest.mark.parametrize(
-    ("path", "named"),
-    [
-        ('"a/best/"', "load('a/best.ckpt')"),
-        ('"a/best/"', "glob('_ckpt_epoch_*')"),
-        ('os.path.join(root, "best/")', "load('best.ckpt')"),
-        ('f"{root}/"', "glob('_ckpt_epoch_*')"),
-    ],
-)
-def test_a_file_that_is_called_as_it_was_where_there_was_no_folder_is_left_to_the_reader(path: str, named: str) -> None:
-    files = {"a.py": f"{HEAD}ModelCheckpoint(filepath={path}, monitor='loss')\n", "use.py": f"{named}\n"}
-    made = run_rules(files, rule("LIT230"))
+    made = run_rules({"a.py": text}, rule("LIT230"))
     assert (made.changes, [item.fix for item in made.findings]) == ((), ["unsafe"])
+    assert call(path, unsafe=True) == f"ModelCheckpoint(dirpath={path})"
+    space: dict[str, Any] = {"os": os, "root": "r", "ModelCheckpoint": ModelCheckpoint}
+    assert eval(call(path, unsafe=True), space).dirpath == os.path.realpath(eval(path, space))
 
 
 @pytest.mark.parametrize(
