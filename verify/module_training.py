@@ -14,7 +14,6 @@ from verify.harness.alone_tries import EVALUATIONS
 from verify.judging.apart_judged import judged, label_of, overall, part_of
 from verify.judging.executed_parts import argued
 from verify.judging.executed_parts import parts as parts_of
-from verify.judging.own_cuts import without_own_cuts
 from verify.judging.record import CRASHED, RunRecord, events, read
 from verify.judging.verdict import BY_ONE_RUN, Judgement, confirmed
 from verify.reading import modules
@@ -280,9 +279,7 @@ def _replay(sides: Sides, recipes: Sequence[Recipe], name: str) -> list[tuple[Re
     trees = (("after", sides.after), ("before", sides.before))
     both = zip(trees, outcomes, strict=False)
     told = [_told(tree, recipes, sides.folder / f"{name}-{side}", outcome) for (side, tree), (outcome, _) in both]
-    olds: list[RunRecord | None] = [*told[1]] if told[1:] else [None] * len(recipes)
-    news = [without_own_cuts(*both, sides.before, sides.after) for both in zip(olds, told[0], strict=True)]
-    return list(zip(recipes, olds, news, strict=True))
+    return [(recipe, told[1][at] if told[1:] else None, told[0][at]) for at, recipe in enumerate(recipes)]
 
 
 def _told(tree: Sources, recipes: Sequence[Recipe], folder: Path, outcome: Outcome) -> list[RunRecord]:

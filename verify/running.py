@@ -25,7 +25,6 @@ from verify.given_data import copy_of
 from verify.harness import HARNESS
 from verify.harness.pace import SHORTER
 from verify.harness.standins import STAND_INS
-from verify.judging.own_cuts import without_own_cuts
 from verify.judging.record import CRASHED, RunRecord, read
 from verify.judging.recorded import Started
 from verify.made_up import with_data
@@ -82,7 +81,7 @@ def run_both(
         bench.watching[entry.script], told = again
         bench.progress(f"running {entry.script} of both trees again, {told}")
         old, new = _both(before, after, entry, pair, bench, f"{name}-otherwise{number}")
-    return old, without_own_cuts(old, settled(old, new), before, after)
+    return old, settled(old, new)
 
 
 def _with_data(

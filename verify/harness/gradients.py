@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +17,6 @@ from typing import Any
 WATCHED = 4
 """So many training steps are watched operation by operation: what cuts a graph does so in each."""
 SITES = 200
-LINES = 12
 AUTOMATIC = "training_step"
 NODES = 20_000
 FIRST_MODES = (1, 13)
@@ -55,12 +53,6 @@ class CutSite:
     looked: int = 0
     matters: bool = False
     left: bool = False
-    through: tuple[str, ...] = ()
-    joined: dict[int, CutSite] = field(default_factory=dict)
-
-    def join(self, others: Iterable[CutSite | None]) -> None:
-        """Let its values stand for those of others, too."""
-        self.joined |= {id(site): site for site in others if site is not None and site is not self}
 
     def __str__(self) -> str:
         return f"{self.operation} at {self.place}"
@@ -155,15 +147,12 @@ class Gradients:
 
     def report(self, module: Any) -> dict[str, Any]:
         """Every trainable parameter, and the losses that had no way back."""
-        rows, through = [], {}
+        rows = []
         for name, parameter in module.named_parameters():
             if not parameter.requires_grad:
                 continue
             seen = self.seen.get(id(parameter), ParameterGradients())
             cut = None if seen.reached else self._cutting(parameter)
-            lines = [site.through for site in self._mattering() if id(parameter) in site.behind]
-            if cut and all(lines):
-                through[name] = list(dict.fromkeys(lines))
             rows.append(
                 {
                     "name": name,
@@ -176,22 +165,11 @@ class Gradients:
                     "cut": str(cut) if cut else None,
                 }
             )
-        return {"parameters": rows, "lost": [[loss, cut] for loss, cut in self.lost.items()], "through": through}
+        return {"parameters": rows, "lost": [[loss, cut] for loss, cut in self.lost.items()]}
 
     def _cutting(self, parameter: Any) -> CutSite | None:
         """What took the values that were computed from a parameter out of the graph, on the way to the loss."""
         return next((site for site in self.sites.values() if site.matters and id(parameter) in site.behind), None)
-
-    def _mattering(self) -> Iterable[CutSite]:
-        """What took values out that matter, by themselves or in what others came to stand for."""
-        found: dict[int, CutSite] = {}
-        queue = [site for site in self.sites.values() if site.matters]
-        while queue:
-            site = queue.pop()
-            if id(site) not in found:
-                found[id(site)] = site
-                queue += site.joined.values()
-        return found.values()
 
     # -- operations
 
@@ -232,19 +210,15 @@ class Gradients:
             if site is None:
                 return
             site.looked += 1
-            for item in before:
-                if site.looked <= 2 or item.grad_fn is None:
+            if site.looked <= 2:
+                for item in before:
                     site.behind |= set(_leaves(item))
-            earlier = [*filter(None, map(self._of, given))]
-            site.behind.update(*(other.behind for other in earlier))
-            site.join(earlier)
         else:
             found = [self._of(item) for item in given]
             found += [self._numbers.get(item) for item in _numbers(arguments)]
             site = next(filter(None, found), None)
             if site is None:
                 return
-            site.join(found)
         site.left = site.left or number or other
         for item in results:
             self._tainted[id(item)] = (weakref.ref(item), site)
@@ -261,7 +235,7 @@ class Gradients:
             name = f"{name} without gradients (no_grad or inference_mode)"
         key = (place, name)
         if key not in self.sites and len(self.sites) < SITES:
-            self.sites[key] = CutSite(place, name, through=() if torch.is_grad_enabled() else self._running())
+            self.sites[key] = CutSite(place, name)
         return self.sites.get(key)
 
     def _of(self, tensor: Any) -> CutSite | None:
@@ -272,20 +246,12 @@ class Gradients:
 
     def _place(self) -> str | None:
         """The innermost line of the project that is running."""
-        return next(self._places(), None)
-
-    def _running(self) -> tuple[str, ...]:
-        """The innermost lines of the project that are running, up to its training step."""
-        return tuple(itertools.islice(self._places(), LINES))
-
-    def _places(self) -> Iterator[str]:
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if place := self._inside(frame):
-                yield place
-                if frame.f_code.co_name == "training_step":
-                    return
+                return place
             frame = frame.f_back
+        return None
 
     def _inside(self, frame: FrameType) -> str | None:
         name = frame.f_code.co_filename

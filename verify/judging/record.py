@@ -6,7 +6,7 @@ import itertools
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +81,7 @@ class RunRecord:
     from which nothing came, `earlier` what 1.4 was given that it no longer takes, `blank` the weights that were not
     here, `hub` what was made in place of what a hub has; it `lacks` "data", "weights" or "hub" where it failed for
     that. `built` says of modules of the project what the script built them with, each a `path`, a `cls` and
-    `arguments` as verify.harness.alone_values describes them. `through` are, by parameters that no gradient reached
-    since gradients were switched off wherever they are used, the lines of the project that ran at each such place, as
-    `path:line`, from the innermost on.
+    `arguments` as verify.harness.alone_values describes them.
     """
 
     recording: Recording
@@ -120,7 +118,6 @@ class RunRecord:
     earlier: tuple[str, ...] = ()
     lacks: str | None = None
     built: tuple[Mapping[str, Any], ...] = ()
-    through: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     @property
     def is_crashed(self) -> bool:
@@ -229,9 +226,7 @@ def _read(path: Path, script: str) -> RunRecord:
         step_seconds=_median([float(step["at"]) for step in steps if "at" in step]),
         warnings=warned,
     )
-    places = flow.get("through", {}).items()
-    through = {str(name): tuple(tuple(map(str, lines)) for lines in each) for name, each in places}
-    return replace(raw, recording=recording, weights=weights, passes=tuple(passes), through=through)
+    return replace(raw, recording=recording, weights=weights, passes=tuple(passes))
 
 
 def _of_each(fits: list[dict[str, Any]], what: str) -> Iterator[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests import warm
 from verify.evidence import Recording
-from verify.judging.record import RunRecord, read
+from verify.judging.record import read
 
 PROGRAM = """\
 import torch
@@ -43,10 +43,6 @@ HIDDEN = "        hidden = self.first(batch[0])\n"
 
 
 def trained(folder: Path, text: str) -> Recording:
-    return recorded(folder, text).recording
-
-
-def recorded(folder: Path, text: str) -> RunRecord:
     tree = folder / "tree"
     tree.mkdir()
     (tree / "train.py").write_text(text)
@@ -57,7 +53,7 @@ def recorded(folder: Path, text: str) -> RunRecord:
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
     warm.run(folder / "spec.json", tree)
-    return read(folder / "record", "train.py")
+    return read(folder / "record", "train.py").recording
 
 
 def line(text: str, part: str) -> int:
@@ -115,34 +111,6 @@ def test_gradients_that_are_off(tmp_path: Path) -> None:
     assert seen.gradients[0].cut is not None
     assert seen.gradients[0].cut.startswith("linear without gradients")
     assert seen.gradients[0].cut.endswith(f"train.py:{line(text, 'hidden = ')}")
-
-
-BODY = """\
-class Body(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(4)), torch.nn.LayerNorm(2))
-
-    def forward(self, x):
-        return self.layers(x)
-
-
-class Model("""
-FROZEN = "        with torch.no_grad():\n    " + HIDDEN
-
-
-def test_where_gradients_were_switched_off_for_all_of_a_body_is_told(tmp_path: Path) -> None:
-    text = PROGRAM.replace("class Model(", BODY).replace("self.first = torch.nn.Linear(2, 2)", "self.first = Body()")
-    text = text.replace(HIDDEN, FROZEN)
-    run = recorded(tmp_path, text)
-    assert len(run.recording.unreached) == 10 and set(run.through) == set(run.recording.unreached)
-    lines = tuple(f"train.py:{line(text, part)}" for part in ("self.layers(x)", "hidden = "))
-    assert set(run.through.values()) == {(lines,)}
-
-    (tmp_path / "twice").mkdir()
-    twice = text.replace(FROZEN, FROZEN + "        hidden = hidden + self.first(batch[0]).detach()\n")
-    run = recorded(tmp_path / "twice", twice)
-    assert len(run.recording.unreached) == 10 and run.through == {}, "not by that alone"
 
 
 def test_zero_and_infinite_gradients(tmp_path: Path) -> None:
