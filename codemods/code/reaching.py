@@ -139,7 +139,7 @@ class _ReachingWalk:
         if isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 env = self._said(item, env)
-            swallows = self.surely or any(ends_errors(item.context_expr) for item in node.items)
+            swallows = self.surely or any(_swallows(item.context_expr) for item in node.items)
             return self._within(node.body, env) if swallows else self.block(node.body, env)
         if isinstance(node, ast.Match):
             return self._match(node, env)
@@ -309,7 +309,7 @@ def _said_by(node: ast.AST) -> Iterator[str]:
                     stack.append(value)
 
 
-def ends_errors(node: ast.expr) -> bool:
+def _swallows(node: ast.expr) -> bool:
     """Whether what a `with` enters ends what is raised in its body."""
     called = node.func if isinstance(node, ast.Call) else node
     return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in SWALLOWING

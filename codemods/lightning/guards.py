@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 from codemods.code.nodes import every_node, walk
-from codemods.code.reaching import ends_errors
 from codemods.code.source import CallNode, PythonFile
 from codemods.code.syntax import is_none
 from codemods.lightning.facts import TRAINER, Facts
@@ -79,17 +78,6 @@ def _arms_around(file: PythonFile, facts: Facts | None, node: ast.AST) -> Iterat
         inside = [any(_holds(part, node) for part in arm) for arm in arms]
         if any(inside):
             yield [part for arm, here in zip(arms, inside, strict=True) if not here for part in arm], asks
-
-
-def is_caught(file: PythonFile, node: ast.AST) -> bool:
-    """Whether what a call with an argument too many raises ends in a `try` or `with` around it, in the same file."""
-    for outer in _around(file.tree, node):
-        inside = isinstance(outer, ast.Try | ast.With) and any(_holds(line, node) for line in outer.body)
-        if inside and isinstance(outer, ast.Try) and any(map(_catches, outer.handlers)):
-            return True
-        if inside and isinstance(outer, ast.With) and any(ends_errors(item.context_expr) for item in outer.items):
-            return True
-    return False
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:

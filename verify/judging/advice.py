@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from verify.environments import naming
-from verify.environments.baseline import LIGHTNING
+from verify.environments.baseline import LIGHTNING, requirement
 from verify.environments.distributions import AMBIGUOUS, distribution, names_of
 from verify.environments.manifests import manifests_in
 from verify.evidence import Evidence, Fact, Failure, Recording
@@ -271,7 +270,7 @@ def _of_missing(module: str, left: Mapping[str, str], installed: Mapping[str, st
 
 def _is_asked_for(package: str, sources: Sources) -> bool:
     """Whether a file of the project imports a package, or one of its manifests names what brings it."""
-    pins = (Requirement(pin.text).name for pin in manifests_in(sources.root).pins)
-    return not names_of(package).isdisjoint(map(canonicalize_name, pins)) or any(
+    pins = filter(None, (requirement(pin.text) for pin in manifests_in(sources.root).pins))
+    return not names_of(package).isdisjoint(canonicalize_name(pin.name) for pin in pins) or any(
         package in sources.packages(path) for path in sources.paths()
     )

@@ -143,7 +143,7 @@ class _UseReader(ast.NodeVisitor):
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
-        if _asks_for_version(node.value):
+        if _is_answer(node.value):
             self.flags |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         if isinstance(node.value, ast.Call) and (name := dotted(node.value.func, self.aliases)):
             built = name.removesuffix(".from_argparse_args")
@@ -185,6 +185,13 @@ def _asks_for_version(test: ast.expr) -> bool:
         if name in _VERSIONS or plain or ("version" in words and words & _PACKAGES):
             return True
     return False
+
+
+def _is_answer(node: ast.expr) -> bool:
+    """Whether an expression is a version, or says by itself which release there is: no object that only holds one."""
+    tells = isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Attribute | ast.Subscript)
+    called = last_name(node.func) if isinstance(node, ast.Call) else ""
+    return (tells or called in {*_VERSIONS, "int", "parse", "startswith", "version"}) and _asks_for_version(node)
 
 
 def dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:

@@ -4,12 +4,10 @@ a summary, and the module of `get_standard_metrics`."""
 from __future__ import annotations
 
 import ast
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 from codemods.code.source import CallNode, PythonFile
-from codemods.finding import Fix
 from codemods.lightning.facts import Facts
 from codemods.lightning.trainers import last_part
 from codemods.lightning.versions import LIGHTNING, admits_from
@@ -37,8 +35,7 @@ IN_DEPTH = "the second argument of ModelSummary is its depth since Lightning 1.6
 ITS_FILE = "Not rewritten: before, it was the path of a file: write its folder as dirpath= and its stem as filename=."
 STANDARD = "get_standard_metrics"
 OF_TRAINER = f"{STANDARD} takes the Trainer alone since Lightning 2.0"
-VERSION = "It gave the version and the loss, which 2.x no longer counts: it gives the version alone now."
-LOSS = f'{VERSION} The file speaks of "loss": log it in the module with prog_bar=True, and read it from there.'
+VERSION = "It gave the loss too, which 2.x no longer counts: log that in the module with prog_bar=True."
 
 
 def by_position(file: PythonFile, facts: Facts, call: CallNode, owner: str) -> Match | None:
@@ -49,11 +46,8 @@ def by_position(file: PythonFile, facts: Facts, call: CallNode, owner: str) -> M
     if name == SUMMARY and len(given) > 1 and (mode := mode_of(given[1])):
         return _in_depth(file, call, mode)
     if name == STANDARD and len(given) == 2 and not call.node.keywords and not isinstance(given[1], ast.Starred):
-        spoken = re.search(r"""["']loss["']""", file.text)
         edit = NodeEdit(call.node, _first_alone)
-        level: Fix
-        level, reason = ("unsafe", LOSS) if spoken else ("safe", VERSION)
-        return Match(file.span(given[1]), OF_TRAINER, level, reason, "M299", (edit,))
+        return Match(file.span(given[1]), OF_TRAINER, "unsafe", VERSION, "M299", (edit,))
     if name != "ModelCheckpoint" or not given or isinstance(given[0], ast.Starred):
         return None
     parts = parted(facts, file, call, given[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 from codemods.code.calls import class_around, keyword, keywords
@@ -14,7 +13,6 @@ from codemods.code.syntax import is_super_call, taken
 from codemods.lightning.arguments import signatures
 from codemods.lightning.calls import trainer_calls
 from codemods.lightning.facts import TRAINER, Facts, is_trainer_call
-from codemods.lightning.guards import is_caught
 from codemods.lightning.trainer_variables import assigned_to, is_trainer, reads_lightning
 from codemods.rewrite.keywords import by_name, replaced
 from codemods.rule import Example, Match, NodeEdit, Rule, best_levels
@@ -34,8 +32,6 @@ NEVER = {
     ("predict", "test_dataloaders"): "dataloaders",
 }
 """What no release took, and plainly means."""
-CALLED = "No release took it: the call is a TypeError."
-MEANT = "Nothing else that it takes is called so."
 OLD = {**{key: new for key, (new, _) in RENAMED.items()}, **NEVER}
 
 
@@ -67,7 +63,7 @@ def _renamed(
     message = f"`{old}=` of Trainer.{method} was renamed to `{new}=` in Lightning 1.4"
     same = "The same argument."
     if (method, old) in NEVER:
-        message, same = f"`{old}=` of Trainer.{method} is `{new}=`", CALLED
+        message, same = f"`{old}=` of Trainer.{method} is `{new}=`", "No release took it: the call is a TypeError."
     if (method, old) in NEVER and (not known or has_own(facts, method)):
         return
     if known is False:
@@ -83,21 +79,12 @@ def _renamed(
         return
     edit = NodeEdit(call.node, partial(replaced, name=old, new=((new, None),)))
     if (method, old) in NEVER:
-        yield _meant(file, call, Match(file.span(item), message, "safe", f"{same} {MEANT}", row, (edit,)), new)
+        yield Match(file.span(item), message, "unsafe", f"{same} fixer assumes that it means `{new}=`.", row, (edit,))
     elif known:
         yield Match(file.span(item), message, "safe", same, row, (edit,))
     else:
         reason = f"{same.rstrip('.')}, if this is Lightning's Trainer."
         yield Match(file.span(item), message, "unsafe", reason, row, (edit,))
-
-
-def _meant(file: PythonFile, call: CallNode, match: Match, new: str) -> Match:
-    """The match of an argument that no release took: the call has failed whenever it ran, and nothing else that the
-    method takes is called so. Where the error may be what somebody waits for, or where `**` may bring the argument too,
-    it is to be asked for."""
-    if any(item.arg is None for item in call.node.keywords) or is_caught(file, call.node):
-        return replace(match, fix="unsafe", reason=f"{CALLED} fixer assumes that it means `{new}=`.")
-    return match
 
 
 def _is_lightnings_own(file: PythonFile, facts: Facts, call: CallNode, method: str) -> bool:

@@ -25,6 +25,7 @@ LOGGERS = (b"Logger)", b"Logger,", b"LoggerBase)", b"LoggerBase,")
 DEFINED = re.compile(rb"class\s+\w+\([^)]*Logger")
 MODULES = ("pl_module", "module", "model", "lightning_module")
 MESSAGE = "since Lightning 1.8 `{}` is only the first of several loggers"
+KEY = "fixer assumes that the key is a number"
 DOUBT = "fixer assumes that `{}` is a {}, by its name"
 
 
@@ -43,6 +44,7 @@ def _check(file: PythonFile, facts: Facts) -> Iterator[Match]:
             continue
         if taken:
             doubt = DOUBT.format(file.source_of(node.value), kind) if not certain else ""
+            doubt = doubt or ("" if _is_surely_number(place, around) else KEY)
             if not (doubt or several) and (own := _own_logger(facts)):
                 doubt = f"a logger of {own} may be the only one, and answer for itself"
             yield _read(file, node, place, around, doubt)
@@ -84,6 +86,15 @@ def _counts(node: ast.Attribute, key: ast.expr) -> bool:
     """Whether a computed key is that of one of several loggers, none of which takes keys itself, and not of what one
     logs by: `logger.experiment[name]` is."""
     return node.attr == LOGGER and not isinstance(key, ast.Constant | ast.JoinedStr)
+
+
+def _is_surely_number(node: ast.AST, within: Within) -> bool:
+    """Whether what is read by a key is read by one that is seen to be a number or a slice, or without any."""
+    parent = within[-1]
+    if not isinstance(parent, ast.Subscript) or parent.value is not node or _is_number(parent.slice):
+        return True
+    called = parent.slice.func if isinstance(parent.slice, ast.Call) else None
+    return isinstance(parent.slice, ast.Slice) or (isinstance(called, ast.Name) and called.id in ("int", "len"))
 
 
 def _is_sent_to_all(node: ast.Attribute, within: Within) -> bool:

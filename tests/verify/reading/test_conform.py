@@ -49,6 +49,7 @@ WRONG = {
     PL + "class C(pl.Callback):\n  def on_batch_end(self, trainer, m): ...": "C.on_batch_end",
     PL + "class C(pl.Callback):\n  def on_load_checkpoint(self, checkpoint): ...": "(trainer, pl_module, checkpoint)",
     PL + "class D(pl.LightningDataModule):\n  def on_save_checkpoint(self, c): ...": "use state_dict",
+    PL + "held = {'release': pl.__version__}\nif held:\n  pl.Trainer(gpus=1)": "gpus",
 }
 RIGHT = [
     PL + "import pytorch_lightning.utilities.upgrade_checkpoint\npl.utilities.upgrade_checkpoint._upgrade(a)",

@@ -134,6 +134,12 @@ def test_what_all_were_given_to_log_is_named(loggers: str, told: int) -> None:
     assert ["give it to each of `loggers`" in item.reason for item in made.findings] == [True] * told
 
 
+def test_a_key_that_may_be_no_number_is_assumed_to_be_one() -> None:
+    text = MODEL.format("return self.logger[other].name")
+    assert after(text) == text
+    assert after(text, unsafe=True) == MODEL.format("return self.loggers[other].name")
+
+
 def test_a_trainer_of_the_projects_asks_itself() -> None:
     text = HEAD + (
         "class Folds(Trainer):\n    def fit(self, model):\n        for it in self.logger:\n            it.save()\n"
